@@ -1,0 +1,411 @@
+// Python bindings. Sizes and dtypes are checked here; the core trusts its arguments.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "head.hpp"
+
+namespace nb = nanobind;
+using namespace supple;
+
+namespace {
+
+template <typename T>
+using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Out = nb::ndarray<nb::numpy, T>;
+
+template <typename T>
+Out<T> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Out<T>(owned->data(), shape, owner);
+}
+
+template <typename T>
+Out<T> to_numpy(const std::vector<T>& values) {
+  std::vector<T> copy = values;
+  const std::size_t n = copy.size();
+  return to_numpy(std::move(copy), {n});
+}
+
+template <typename T>
+std::vector<T> to_vector(const In1<T>& array) {
+  return {array.data(), array.data() + array.shape(0)};
+}
+
+PerGroup to_groups(const std::vector<double>& values) {
+  PerGroup out{};
+  for (std::size_t e = 0; e < values.size() && e < kMaxGroups; ++e) out[e] = values[e];
+  return out;
+}
+
+void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+// Lets Ctrl-C end a long computation: raises KeyboardInterrupt in the calling thread.
+void check_signals() {
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+Kernel make_kernel(const std::string& kind, double gamma, double coef0, int degree) {
+  Kernel kernel{KernelKind::linear, gamma, coef0, degree};
+  if (kind == "rbf") kernel.kind = KernelKind::rbf;
+  else if (kind == "poly") kernel.kind = KernelKind::poly;
+  else if (kind == "sigmoid") kernel.kind = KernelKind::sigmoid;
+  else require(kind == "linear", "kernel kind must be linear, rbf, poly or sigmoid");
+  return kernel;
+}
+
+CsrView csr_view(const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
+                 const In1<double>& value, std::size_t n_features) {
+  require(offset.shape(0) >= 1 && column.shape(0) == value.shape(0), "CSR arrays do not match");
+  const std::size_t rows = offset.shape(0) - 1;
+  require(offset.data()[0] == 0 &&
+              offset.data()[rows] == static_cast<std::int64_t>(value.shape(0)),
+          "CSR offsets do not match the values");
+  for (std::size_t i = 0; i < rows; ++i)
+    require(offset.data()[i] <= offset.data()[i + 1], "CSR offsets must not decrease");
+  for (std::size_t k = 0; k < column.shape(0); ++k)
+    require(column.data()[k] >= 0 && column.data()[k] < static_cast<std::int64_t>(n_features),
+            "CSR column index out of range");
+  return {offset.data(), column.data(), value.data(), rows};
+}
+
+template <typename P>
+P& points_of(PointsGram& gram) {
+  auto* points = dynamic_cast<P*>(&gram.points());
+  require(points != nullptr, "this Gram matrix holds another kind of points");
+  return *points;
+}
+
+std::size_t checked_slot(const Gram& gram, std::int64_t slot) {
+  require(slot >= 0 && slot < static_cast<std::int64_t>(gram.size()), "slot out of range");
+  return static_cast<std::size_t>(slot);
+}
+
+template <typename T>
+void append_dense(PointsGram& gram, const In2<T>& rows) {
+  require(rows.shape(1) == gram.points().n_features(), "wrong number of features");
+  points_of<DensePoints<T>>(gram).append(rows.data(), rows.shape(0));
+  gram.points_appended();
+}
+
+template <typename T>
+Out<T> dense_rows(PointsGram& gram, const In1<std::int64_t>& slots) {
+  auto& points = points_of<DensePoints<T>>(gram);
+  const std::size_t d = points.n_features(), n = slots.shape(0);
+  std::vector<T> out(n * d);
+  for (std::size_t k = 0; k < n; ++k)
+    points.row(checked_slot(gram, slots.data()[k]), out.data() + k * d);
+  return to_numpy(std::move(out), {n, d});
+}
+
+// k(queries, points at slots); load(row, query) spreads one query.
+template <typename Load>
+Out<double> kernel_block(PointsGram& gram, const In1<std::int64_t>& slots, std::size_t n_queries,
+                         Load load) {
+  const std::size_t n = slots.shape(0);
+  for (std::size_t k = 0; k < n; ++k) checked_slot(gram, slots.data()[k]);
+  std::vector<double> out(n_queries * n);
+  {
+    nb::gil_scoped_release release;
+    const auto part = gram.points().subset(slots.data(), n);
+    std::vector<double> row(n + 2 * kLanes);
+    Query query;
+    for (std::size_t i = 0; i < n_queries; ++i) {
+      load(i, query);
+      kernel_values(gram.kernel(), *part, query, 0, n, row.data());
+      std::copy(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(n),
+                out.begin() + static_cast<std::ptrdiff_t>(i * n));
+    }
+  }
+  return to_numpy(std::move(out), {n_queries, n});
+}
+
+template <typename T>
+Out<double> block_dense(PointsGram& gram, const In1<std::int64_t>& slots, const In2<T>& queries) {
+  const std::size_t d = gram.points().n_features();
+  require(queries.shape(1) == d, "wrong number of features");
+  return kernel_block(gram, slots, queries.shape(0), [&](std::size_t i, Query& query) {
+    query.value.assign(queries.data() + i * d, queries.data() + (i + 1) * d);
+  });
+}
+
+void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
+                 const In1<double>& hi) {
+  require(moved.shape(0) == lo.shape(0) && moved.shape(0) == hi.shape(0),
+          "moved, lo and hi must have the same length");
+  for (std::size_t k = 0; k < moved.shape(0); ++k) {
+    require(moved.data()[k] >= 0 &&
+                moved.data()[k] < static_cast<std::int64_t>(head.variables()),
+            "variable out of range");
+    require(lo.data()[k] <= hi.data()[k], "lo must not exceed hi");
+  }
+}
+
+FunctionGram::RowFunction row_function(nb::callable fn) {
+  return [fn](std::size_t slot, std::size_t from, std::size_t to, double* out) {
+    nb::gil_scoped_acquire gil;
+    const auto values = nb::cast<In1<double>>(fn(slot, from, to));
+    require(values.shape(0) == to - from, "the kernel returned a row of the wrong length");
+    std::copy(values.data(), values.data() + values.shape(0), out);
+  };
+}
+
+void bind_gram(nb::module_& m) {
+  nb::class_<Gram>(m, "Gram")
+      .def_prop_ro("size", &Gram::size)
+      .def_prop_ro("evaluations", &Gram::evaluations)
+      .def_prop_ro("cached_bytes", &Gram::cached_bytes)
+      .def_prop_ro("cache_bytes", &Gram::cache_bytes)
+      .def("clear", &Gram::clear)
+      .def("diagonal",
+           [](const Gram& g) {
+             std::vector<double> out(g.size());
+             for (std::size_t i = 0; i < out.size(); ++i) out[i] = g.diagonal(i);
+             const std::size_t n = out.size();
+             return to_numpy(std::move(out), {n});
+           })
+      .def("row", [](Gram& g, std::int64_t slot) {
+        const double* row = g.row(checked_slot(g, slot));
+        const std::size_t n = g.size();
+        return to_numpy(std::vector<double>(row, row + n), {n});
+      });
+
+  nb::class_<PointsGram, Gram>(m, "PointsGram")
+      .def_static("dense",
+                  [](const std::string& kind, double gamma, double coef0, int degree,
+                     std::size_t n_features, bool single, std::size_t cache_bytes) {
+                    std::unique_ptr<Points> points;
+                    if (single) points = std::make_unique<DensePoints<float>>(n_features);
+                    else points = std::make_unique<DensePoints<double>>(n_features);
+                    return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
+                                                        std::move(points), cache_bytes);
+                  })
+      .def_static("csr",
+                  [](const std::string& kind, double gamma, double coef0, int degree,
+                     std::size_t n_features, std::size_t cache_bytes) {
+                    return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
+                                                        std::make_unique<CsrPoints>(n_features),
+                                                        cache_bytes);
+                  })
+      .def("set_kernel",
+           [](PointsGram& g, const std::string& kind, double gamma, double coef0, int degree) {
+             g.set_kernel(make_kernel(kind, gamma, coef0, degree));
+           })
+      .def("append", &append_dense<double>)
+      .def("append", &append_dense<float>)
+      .def("append_csr",
+           [](PointsGram& g, const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
+              const In1<double>& value) {
+             auto& points = points_of<CsrPoints>(g);
+             points.append(csr_view(offset, column, value, points.n_features()));
+             g.points_appended();
+           })
+      .def("rows_f64", &dense_rows<double>)
+      .def("rows_f32", &dense_rows<float>)
+      .def("rows_csr",
+           [](PointsGram& g, const In1<std::int64_t>& slots) {
+             auto& points = points_of<CsrPoints>(g);
+             std::vector<std::int64_t> offset{0}, column;
+             std::vector<double> value;
+             for (std::size_t k = 0; k < slots.shape(0); ++k) {
+               const std::size_t slot = checked_slot(g, slots.data()[k]);
+               column.insert(column.end(), points.columns(slot).begin(),
+                             points.columns(slot).end());
+               value.insert(value.end(), points.values(slot).begin(), points.values(slot).end());
+               offset.push_back(static_cast<std::int64_t>(column.size()));
+             }
+             return std::make_tuple(to_numpy(value), to_numpy(column), to_numpy(offset));
+           })
+      .def("block", &block_dense<double>)
+      .def("block", &block_dense<float>)
+      .def("block_csr",
+           [](PointsGram& g, const In1<std::int64_t>& slots, const In1<std::int64_t>& offset,
+              const In1<std::int64_t>& column, const In1<double>& value) {
+             auto& points = points_of<CsrPoints>(g);
+             const CsrView view = csr_view(offset, column, value, points.n_features());
+             return kernel_block(g, slots, view.rows, [&](std::size_t i, Query& query) {
+               points.load(view, i, query);
+             });
+           })
+      .def("remove", [](PointsGram& g, std::int64_t slot) { g.remove(checked_slot(g, slot)); })
+      .def("truncate", [](PointsGram& g, std::size_t size) {
+        require(size <= g.size(), "cannot grow by truncate");
+        g.truncate(size);
+      });
+
+  nb::class_<FunctionGram, Gram>(m, "FunctionGram")
+      .def("__init__",
+           [](FunctionGram* self, nb::callable fn, std::size_t cache_bytes) {
+             new (self) FunctionGram(row_function(std::move(fn)), cache_bytes);
+           })
+      .def("append",
+           [](FunctionGram& g, const In1<double>& diagonal) {
+             g.append(diagonal.data(), diagonal.shape(0));
+           })
+      .def("remove", [](FunctionGram& g, std::int64_t slot) { g.remove(checked_slot(g, slot)); })
+      .def("truncate", [](FunctionGram& g, std::size_t size) {
+        require(size <= g.size(), "cannot grow by truncate");
+        g.truncate(size);
+      });
+}
+
+void bind_head(nb::module_& m) {
+  nb::class_<Snapshot>(m, "Snapshot");
+  nb::class_<Head>(m, "Head")
+      .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
+      .def_prop_ro("members", &Head::members)
+      .def_prop_ro("updates", [](const Head& h) { return h.updates; })
+      .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
+      .def_prop_ro("expansion_kept", [](const Head& h) { return to_numpy(h.F); }, nb::rv_policy::automatic)
+      .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
+      .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
+      .def_prop_ro("lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
+      .def_prop_ro("hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
+      .def_prop_ro("mu", [](const Head& h) { return h.mu; })
+      .def_prop_ro("target", [](const Head& h) { return h.target; })
+      .def_prop_ro("margin", [](const Head& h) { return to_numpy(h.factor.variables()); }, nb::rv_policy::automatic)
+      .def("inside",
+           [](const Head& h) {
+             std::vector<std::int64_t> out;
+             for (std::size_t v = 0; v < h.variables(); ++v)
+               if (h.inside(v)) out.push_back(static_cast<std::int64_t>(v));
+             return to_numpy(out);
+           })
+      .def("members_at",
+           [](const Head& h, const In1<std::int64_t>& slots) {
+             std::vector<std::int64_t> out(slots.shape(0));
+             for (std::size_t k = 0; k < out.size(); ++k) out[k] = h.member_at(slots.data()[k]);
+             return to_numpy(out);
+           })
+      .def("append",
+           [](Head& h, const In1<std::int64_t>& slots, const In1<double>& c,
+              const In1<std::uint8_t>& groups) {
+             require(c.shape(0) == slots.shape(0) * h.per && groups.shape(0) == c.shape(0),
+                     "c and groups need one entry per variable");
+             for (std::size_t k = 0; k < slots.shape(0); ++k)
+               require(checked_slot(h.gram, slots.data()[k]) < h.gram.size() &&
+                           h.member_at(slots.data()[k]) < 0,
+                       "the example already is a member");
+             for (std::size_t k = 0; k < groups.shape(0); ++k)
+               require(groups.data()[k] < h.n_groups, "group out of range");
+             nb::gil_scoped_release release;
+             h.append(slots.data(), c.data(), groups.data(), slots.shape(0));
+           })
+      .def("remove",
+           [](Head& h, std::int64_t member) {
+             require(member >= 0 && member < static_cast<std::int64_t>(h.members()),
+                     "member out of range");
+             h.remove(static_cast<std::size_t>(member));
+           })
+      .def("relabel", &Head::relabel)
+      .def("set_c",
+           [](Head& h, const In1<double>& c) {
+             require(c.shape(0) == h.variables(), "c needs one entry per variable");
+             h.c = to_vector(c);
+           })
+      .def("save", &Head::save)
+      .def("restore", &Head::restore)
+      .def("refresh", &Head::refresh, nb::call_guard<nb::gil_scoped_release>())
+      .def("forget_factor", &Head::forget_factor)
+      .def("expansion", [](Head& h) { return to_numpy(h.expansion()); })
+      .def("violation",
+           [](Head& h, bool fresh) {
+             nb::gil_scoped_release release;
+             return fresh ? h.violation(h.expansion()) : h.violation(h.F);
+           },
+           nb::arg("fresh") = false)
+      .def("objective",
+           [](Head& h) {
+             nb::gil_scoped_release release;
+             return h.objective(h.expansion());
+           })
+      .def("scale", [](const Head& h) { return h.scale(h.F); })
+      .def("path",
+           [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
+              const In1<double>& hi, const std::vector<double>& target) {
+             check_moved(h, moved, lo, hi);
+             const auto v = to_vector(moved);
+             const auto l = to_vector(lo), u = to_vector(hi);
+             const PerGroup t = to_groups(target);
+             nb::gil_scoped_release release;
+             const PathResult r = follow_path(h, v, l, u, t, check_signals);
+             return std::make_pair(r.finished, r.breakpoints);
+           })
+      .def("jump",
+           [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
+              const In1<double>& hi, const std::vector<double>& target) {
+             check_moved(h, moved, lo, hi);
+             nb::gil_scoped_release release;
+             return h.jump(to_vector(moved), to_vector(lo), to_vector(hi), to_groups(target));
+           })
+      .def("smo",
+           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking) {
+             nb::gil_scoped_release release;
+             const SmoResult r = smo(h, eps, max_iterations, shrinking, check_signals);
+             return std::make_pair(r.converged, r.iterations);
+           })
+      .def("polish",
+           [](Head& h, double tolerance, std::int64_t max_rounds) {
+             nb::gil_scoped_release release;
+             const PolishResult r = polish(h, tolerance, max_rounds, check_signals);
+             return std::make_tuple(r.finished, r.indefinite, r.rounds);
+           })
+      .def("kernel_among",
+           [](Head& h, const In1<std::int64_t>& variables) {
+             const std::size_t n = variables.shape(0);
+             std::vector<double> out(n * n);
+             {
+               nb::gil_scoped_release release;
+               for (std::size_t i = 0; i < n; ++i) {
+                 const auto v = static_cast<std::size_t>(variables.data()[i]);
+                 const double* row = h.gram.row(static_cast<std::size_t>(h.slot[h.member_of(v)]));
+                 for (std::size_t j = 0; j < n; ++j) {
+                   const auto u = static_cast<std::size_t>(variables.data()[j]);
+                   out[i * n + j] = row[h.slot[h.member_of(u)]];
+                 }
+               }
+             }
+             return to_numpy(std::move(out), {n, n});
+           })
+      .def("groups_of",
+           [](const Head& h, const In1<std::int64_t>& variables) {
+             std::vector<std::int64_t> out(variables.shape(0));
+             for (std::size_t k = 0; k < out.size(); ++k)
+               out[k] = h.group[static_cast<std::size_t>(variables.data()[k])];
+             return to_numpy(out);
+           })
+      .def("assign_factor",
+           [](Head& h, const In1<std::int64_t>& variables, const In2<double>& upper,
+              double sigma) {
+             const std::size_t n = variables.shape(0);
+             require(upper.shape(0) == n && upper.shape(1) == n, "the factor must be square");
+             std::vector<std::int64_t> groups(n);
+             for (std::size_t k = 0; k < n; ++k)
+               groups[k] = h.group[static_cast<std::size_t>(variables.data()[k])];
+             h.factor.assign(variables.data(), groups.data(), n, upper.data(), sigma);
+           });
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.def("instruction_set", [] { return std::string(simd().name); });
+  bind_gram(m);
+  bind_head(m);
+}

@@ -1,0 +1,62 @@
+// Factor of the margin system  Q = [[0, A_S], [A_S', K_SS]].
+//
+// K~ = K + sigma A'A has the same solutions as K once A x is prescribed, and K~_SS is positive
+// definite exactly when Q is regular (K_SS alone need not be: a linear kernel in d dimensions has
+// up to d + 1 margin vectors). We keep the Cholesky factor U'U = K~_SS, row-major and upper, and
+// V = U^-T A_S', and change them by appending a column or deleting one (Givens rotations).
+#pragma once
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace supple {
+
+inline constexpr std::size_t kMaxGroups = 2;
+using PerGroup = std::array<double, kMaxGroups>;
+
+class Factor {
+ public:
+  std::size_t size() const { return variables_.size(); }
+  const std::vector<std::int64_t>& variables() const { return variables_; }
+  double sigma() const { return sigma_; }
+  bool has_group(std::size_t group) const { return members_[group] > 0; }
+
+  void clear();
+  void set_sigma(double sigma) { sigma_ = sigma; }  // only while empty
+
+  // Append a variable whose kernel values with variables() are `column`. False, and nothing
+  // changed, when it depends on those present: its Schur complement is no more than rounding.
+  bool append(std::int64_t variable, std::size_t group, const double* column, double diagonal);
+  void remove(std::size_t position);
+  void rename(std::int64_t from, std::int64_t to);
+  // The direction of the refused variable: K~_SS^-1 k~, valid after append() returned false.
+  void dependence(std::vector<double>& weights);
+  double schur() const { return schur_; }  // of the last append, relative to the diagonal
+
+  // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
+  void solve(const std::vector<double>& r, const PerGroup& s, std::vector<double>& dx,
+             PerGroup& dmu) const;
+
+  // Take over a factor computed elsewhere (row-major upper triangle, leading dimension = count).
+  void assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+              const double* upper, double sigma);
+
+ private:
+  double* row(std::size_t i) { return upper_.data() + i * stride_; }
+  const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
+  void reserve(std::size_t count);
+  void forward(double* z) const;   // z <- U^-T z
+  void backward(double* z) const;  // z <- U^-1 z
+
+  std::vector<std::int64_t> variables_;
+  std::vector<std::size_t> groups_;
+  std::vector<double> upper_;
+  std::array<std::vector<double>, kMaxGroups> v_;
+  std::array<std::size_t, kMaxGroups> members_{};
+  std::vector<double> work_;
+  std::size_t stride_ = 0;
+  double sigma_ = 1.0;
+  double schur_ = 1.0;
+};
+
+}  // namespace supple

@@ -1,0 +1,288 @@
+#include "head.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace supple {
+
+Head::Head(Gram& gram_, std::size_t per_, std::size_t groups)
+    : gram(gram_), per(per_), n_groups(groups) {}
+
+const double* Head::member_row(std::size_t member, std::vector<double>& buffer) {
+  const double* row = gram.row(static_cast<std::size_t>(slot[member]));
+  if (in_place_) return row;
+  buffer.resize(members());
+  for (std::size_t m = 0; m < members(); ++m) buffer[m] = row[slot[m]];
+  return buffer.data();
+}
+
+void Head::append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+                  std::size_t count) {
+  const std::size_t old = members();
+  std::vector<std::size_t> support;
+  std::vector<double> coefficient;
+  for (std::size_t m = 0; m < old; ++m) {
+    double sum = 0.0;
+    for (std::size_t j = 0; j < per; ++j) sum += x[m * per + j];
+    if (sum != 0.0) {
+      support.push_back(static_cast<std::size_t>(slot[m]));
+      coefficient.push_back(sum);
+    }
+  }
+  // Everything that may throw (a kernel written in Python) comes before the first change.
+  std::vector<double> kx(count), values(block.columns() * count);
+  const bool rows_needed = !support.empty() || block.columns() > 0;
+  for (std::size_t k = 0; k < count && rows_needed; ++k) {
+    const double* row = gram.row(static_cast<std::size_t>(slots[k]));
+    for (std::size_t s = 0; s < support.size(); ++s) kx[k] += coefficient[s] * row[support[s]];
+    for (std::size_t j = 0; j < block.columns(); ++j) {
+      const auto v = static_cast<std::size_t>(block.variables()[j]);
+      values[k * block.columns() + j] = row[slot[member_of(v)]];
+    }
+  }
+  for (std::size_t k = 0; k < count; ++k) {
+    in_place_ = in_place_ && slots[k] == static_cast<std::int64_t>(old + k);
+    slot.push_back(slots[k]);
+    if (member_at_.size() <= static_cast<std::size_t>(slots[k]))
+      member_at_.resize(static_cast<std::size_t>(slots[k]) + 1, -1);
+    member_at_[static_cast<std::size_t>(slots[k])] = static_cast<std::int64_t>(old + k);
+    F.push_back(kx[k]);
+    if (block.rows() == old + k) block.append_row(values.data() + k * block.columns());
+    for (std::size_t j = 0; j < per; ++j) {
+      x.push_back(0.0);
+      lo.push_back(0.0);
+      hi.push_back(0.0);
+      c.push_back(c_values[k * per + j]);
+      group.push_back(groups[k * per + j]);
+    }
+  }
+}
+
+void Head::remove(std::size_t member) {
+  for (std::size_t v = member * per; v < (member + 1) * per; ++v)
+    if (x[v] != 0.0) throw std::logic_error("a member can leave only with its variables at 0");
+  const std::size_t last = members() - 1;
+  if (block.rows() == members()) block.remove_row(member);
+  member_at_[static_cast<std::size_t>(slot[member])] = -1;
+  if (member != last) {
+    slot[member] = slot[last];
+    member_at_[static_cast<std::size_t>(slot[member])] = static_cast<std::int64_t>(member);
+    F[member] = F[last];
+    for (std::size_t j = 0; j < per; ++j) {
+      const std::size_t to = member * per + j, from = last * per + j;
+      x[to] = x[from];
+      c[to] = c[from];
+      lo[to] = lo[from];
+      hi[to] = hi[from];
+      group[to] = group[from];
+      factor.rename(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to));
+      block.rename(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to));
+    }
+  }
+  slot.pop_back();
+  F.pop_back();
+  for (auto* values : {&x, &c, &lo, &hi}) values->resize(last * per);
+  group.resize(last * per);
+}
+
+void Head::relabel(std::int64_t old_slot, std::int64_t new_slot) {
+  const std::int64_t member = member_at(old_slot);
+  if (member >= 0) {
+    member_at_[static_cast<std::size_t>(old_slot)] = -1;
+    member_at_[static_cast<std::size_t>(new_slot)] = member;
+    slot[static_cast<std::size_t>(member)] = new_slot;
+  }
+  in_place_ = true;
+  for (std::size_t m = 0; m < members() && in_place_; ++m)
+    in_place_ = slot[m] == static_cast<std::int64_t>(m);
+}
+
+void Head::restore(const Snapshot& snapshot) {
+  slot = snapshot.slot;
+  F = snapshot.F;
+  x = snapshot.x;
+  c = snapshot.c;
+  lo = snapshot.lo;
+  hi = snapshot.hi;
+  group = snapshot.group;
+  mu = snapshot.mu;
+  target = snapshot.target;
+  forget_factor();
+  std::fill(member_at_.begin(), member_at_.end(), -1);
+  for (std::size_t m = 0; m < members(); ++m) {
+    const auto s = static_cast<std::size_t>(slot[m]);
+    if (member_at_.size() <= s) member_at_.resize(s + 1, -1);
+    member_at_[s] = static_cast<std::int64_t>(m);
+  }
+  relabel(-1, -1);
+}
+
+void Head::forget_factor() {
+  factor.clear();
+  block.clear();
+}
+
+void Head::refresh() {
+  F = expansion();
+  updates = 0;
+}
+
+bool Head::jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
+                const std::vector<double>& hi_new, const PerGroup& target_new) {
+  const std::vector<double> before = x;
+  for (std::size_t k = 0; k < moved.size(); ++k) {
+    const auto v = static_cast<std::size_t>(moved[k]);
+    lo[v] = lo_new[k];
+    hi[v] = hi_new[k];
+    x[v] = std::clamp(x[v], lo[v], hi[v]);
+  }
+  target = target_new;
+  PerGroup missing = target;
+  for (std::size_t v = 0; v < variables(); ++v) missing[group[v]] -= x[v];
+  std::vector<std::size_t> order(variables());
+  for (std::size_t v = 0; v < order.size(); ++v) order[v] = v;
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    if (missing[e] == 0.0) continue;
+    const double sign = missing[e] > 0.0 ? 1.0 : -1.0;
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return sign * (F[member_of(a)] - c[a]) < sign * (F[member_of(b)] - c[b]);
+    });
+    for (std::size_t v : order) {
+      if (group[v] != e) continue;
+      const double room = sign > 0.0 ? hi[v] - x[v] : x[v] - lo[v];
+      const double step = std::min(room, std::abs(missing[e]));
+      if (step <= 0.0) continue;
+      x[v] = step == room ? (sign > 0.0 ? hi[v] : lo[v]) : x[v] + sign * step;
+      missing[e] -= sign * step;
+      if (missing[e] == 0.0) break;
+    }
+    // What rounding leaves over is no reason to give up.
+    if (std::abs(missing[e]) > 1e-12 * std::max(1.0, std::abs(target[e]))) return false;
+  }
+  for (std::size_t m = 0; m < members(); ++m) {
+    double change = 0.0;
+    for (std::size_t v = m * per; v < (m + 1) * per; ++v) change += x[v] - before[v];
+    if (change != 0.0) simd().axpy(change, member_row(m, buffer_), F.data(), members());
+  }
+  ++updates;
+  return true;
+}
+
+std::int64_t Head::member_at(std::int64_t wanted) const {
+  return wanted >= 0 && wanted < static_cast<std::int64_t>(member_at_.size())
+             ? member_at_[static_cast<std::size_t>(wanted)]
+             : -1;
+}
+
+std::vector<double> Head::expansion() {
+  // Compensated (Neumaier) summation: at large C the terms exceed their sum by far.
+  std::vector<double> sum(members(), 0.0), lost(members(), 0.0);
+  for (std::size_t m = 0; m < members(); ++m) {
+    double weight = 0.0;
+    for (std::size_t j = 0; j < per; ++j) weight += x[m * per + j];
+    if (weight == 0.0) continue;
+    const double* row = member_row(m, buffer_);
+    for (std::size_t i = 0; i < members(); ++i) {
+      const double term = weight * row[i];
+      const double next = sum[i] + term;
+      lost[i] += std::abs(sum[i]) >= std::abs(term) ? (sum[i] - next) + term
+                                                    : (term - next) + sum[i];
+      sum[i] = next;
+    }
+  }
+  for (std::size_t i = 0; i < members(); ++i) sum[i] += lost[i];
+  return sum;
+}
+
+double Head::scale(const std::vector<double>& kx) const {
+  double largest = 0.0;
+  for (double value : c) largest = std::max(largest, std::abs(value));
+  if (largest == 0.0)
+    for (double value : kx) largest = std::max(largest, std::abs(value));
+  return largest > 0.0 ? largest : 1.0;
+}
+
+double Head::violation(const std::vector<double>& kx) const {
+  double worst = 0.0;
+  for (std::size_t v = 0; v < variables(); ++v) {
+    if (fixed(v)) continue;
+    const double g = kx[member_of(v)] - c[v] + mu[group[v]];
+    if (x[v] < hi[v]) worst = std::max(worst, -g);
+    if (x[v] > lo[v]) worst = std::max(worst, g);
+  }
+  return worst / scale(kx);
+}
+
+double Head::objective(const std::vector<double>& kx) const {
+  double value = 0.0;
+  for (std::size_t v = 0; v < variables(); ++v)
+    value += x[v] * (0.5 * kx[member_of(v)] - c[v]);
+  return value;
+}
+
+void Head::balance_mu() {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  PerGroup up{inf, inf}, low{-inf, -inf}, sum{}, count{};
+  for (std::size_t v = 0; v < variables(); ++v) {
+    if (fixed(v)) continue;
+    const std::size_t e = group[v];
+    const double G = F[member_of(v)] - c[v];
+    if (x[v] < hi[v]) up[e] = std::min(up[e], G);
+    if (x[v] > lo[v]) low[e] = std::max(low[e], G);
+    if (inside(v)) {
+      sum[e] += G;
+      count[e] += 1.0;
+    }
+  }
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    if (count[e] > 0.0)
+      mu[e] = -sum[e] / count[e];
+    else if (up[e] < inf && low[e] > -inf)
+      mu[e] = -0.5 * (up[e] + low[e]);
+    else if (up[e] < inf)
+      mu[e] = -up[e];
+    else if (low[e] > -inf)
+      mu[e] = -low[e];
+  }
+}
+
+void Head::margin_column(std::size_t v, std::vector<double>& column) {
+  const double* row = gram.row(static_cast<std::size_t>(slot[member_of(v)]));
+  column.resize(factor.size());
+  for (std::size_t i = 0; i < factor.size(); ++i)
+    column[i] = row[slot[member_of(static_cast<std::size_t>(factor.variables()[i]))]];
+}
+
+bool Head::enter_margin(std::size_t v) {
+  std::vector<double> column;
+  margin_column(v, column);
+  const double own = diagonal(v);
+  if (factor.size() == 0) factor.set_sigma(own > 0.0 ? own : 1.0);
+  return factor.append(static_cast<std::int64_t>(v), group[v], column.data(), own);
+}
+
+void Head::leave_margin(std::size_t v) {
+  const auto& present = factor.variables();
+  const auto found = std::find(present.begin(), present.end(), static_cast<std::int64_t>(v));
+  factor.remove(static_cast<std::size_t>(found - present.begin()));
+}
+
+void Head::sync_block() {
+  if (block.rows() != members()) block.start(members(), factor.size());
+  std::vector<char> wanted(variables(), 0);
+  for (std::int64_t v : factor.variables()) wanted[static_cast<std::size_t>(v)] = 1;
+  for (std::size_t j = block.columns(); j-- > 0;) {
+    const auto v = static_cast<std::size_t>(block.variables()[j]);
+    if (wanted[v])
+      wanted[v] = 0;
+    else
+      block.remove_column(j);
+  }
+  for (std::int64_t v : factor.variables())
+    if (wanted[static_cast<std::size_t>(v)])
+      block.append_column(v, member_row(member_of(static_cast<std::size_t>(v)), buffer_));
+}
+
+}  // namespace supple

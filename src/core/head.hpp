@@ -1,0 +1,127 @@
+// One machine: the state of one signed QP over some of the stored examples,
+//
+//   minimise 1/2 x'Kx - c'x,   lo <= x <= hi,   sum of x over group e = target_e.
+//
+// A member is an example that takes part; it has `per` variables (two for regression). Variable v
+// belongs to member v / per. The members' kernel expansion F = Kx is kept up to date; the gradient
+// of variable v is g_v = F - c_v + mu_group. Factor and block are derived from the variables
+// strictly inside their box (the margin set S) and can be rebuilt at any time.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "factor.hpp"
+#include "gram.hpp"
+#include "margin_block.hpp"
+
+namespace supple {
+
+using Interrupt = std::function<void()>;  // throws when the user wants to stop
+
+// A copy of what defines a head. Factor and block are rebuilt from it.
+struct Snapshot {
+  std::vector<std::int64_t> slot;
+  std::vector<double> F, x, c, lo, hi;
+  std::vector<std::uint8_t> group;
+  PerGroup mu, target;
+};
+
+struct Head {
+  Head(Gram& gram, std::size_t per, std::size_t groups);
+
+  Gram& gram;
+  const std::size_t per;
+  const std::size_t n_groups;
+
+  // per member
+  std::vector<std::int64_t> slot;
+  std::vector<double> F;
+  // per variable
+  std::vector<double> x, c, lo, hi;
+  std::vector<std::uint8_t> group;
+  // per group
+  PerGroup mu{}, target{};
+
+  Factor factor;
+  MarginBlock block;
+  std::uint64_t updates = 0;  // changes of F since it was last computed from scratch
+  double reach = 0.0;         // how far gradients moved in recent paths (see path.cpp, screening)
+
+  std::size_t members() const { return slot.size(); }
+  std::size_t variables() const { return x.size(); }
+  std::size_t member_of(std::size_t v) const { return per == 1 ? v : v / per; }
+  double diagonal(std::size_t v) const {
+    return gram.diagonal(static_cast<std::size_t>(slot[member_of(v)]));
+  }
+  double gradient(std::size_t v) const { return F[member_of(v)] - c[v] + mu[group[v]]; }
+  bool inside(std::size_t v) const { return lo[v] < x[v] && x[v] < hi[v]; }
+  bool fixed(std::size_t v) const { return lo[v] == hi[v]; }
+
+  // New members enter with an empty box at 0, which is optimal whatever their gradient.
+  void append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+              std::size_t count);
+  // Members leave with all variables at 0; the last member moves into the freed place.
+  void remove(std::size_t member);
+  void relabel(std::int64_t old_slot, std::int64_t new_slot);
+  std::int64_t member_at(std::int64_t slot_wanted) const;
+
+  // Put boxes and targets to new values at once: x is clipped, and what the targets then miss is
+  // given to the variables with the most favourable gradients. False: there is no feasible x.
+  bool jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
+            const std::vector<double>& hi_new, const PerGroup& target_new);
+  Snapshot save() const { return {slot, F, x, c, lo, hi, group, mu, target}; }
+  void restore(const Snapshot& snapshot);
+  void refresh();        // F from scratch
+  void forget_factor();  // factor and block will be built again
+
+  // Kernel row of a member against all members (in `buffer` unless it can be used in place).
+  const double* member_row(std::size_t member, std::vector<double>& buffer);
+  std::vector<double> expansion();  // Kx from scratch
+  double violation(const std::vector<double>& kx) const;
+  double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x
+  double scale(const std::vector<double>& kx) const;      // of c, or of Kx where c = 0
+  // mu from the margin variables' gradients; for a group without any, the middle of the interval
+  // in which mu satisfies KKT (its finite end if the other is infinite).
+  void balance_mu();
+
+  // Kernel values of variable v with the factor's variables, in their order.
+  void margin_column(std::size_t v, std::vector<double>& column);
+  bool enter_margin(std::size_t v);  // into the factor; false: depends on those present
+  void leave_margin(std::size_t v);
+  void sync_block();  // make the block's columns the factor's variables
+
+ private:
+  bool in_place_ = true;  // slot[m] == m for all members
+  std::vector<std::int64_t> member_at_;
+  std::vector<double> buffer_;
+};
+
+struct PathResult {
+  bool finished;
+  std::int64_t breakpoints;
+};
+
+// Move boxes and targets to new values along the path of optima.
+PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
+                       const std::vector<double>& lo, const std::vector<double>& hi,
+                       const PerGroup& target, const Interrupt& interrupt);
+
+struct SmoResult {
+  bool converged;
+  std::int64_t iterations;
+};
+
+SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
+              const Interrupt& interrupt);
+
+struct PolishResult {
+  bool finished;
+  bool indefinite;
+  std::int64_t rounds;
+};
+
+PolishResult polish(Head& head, double tolerance, std::int64_t max_rounds,
+                    const Interrupt& interrupt);
+
+}  // namespace supple

@@ -1,0 +1,62 @@
+#include "margin_block.hpp"
+
+#include <algorithm>
+
+namespace supple {
+
+void MarginBlock::clear() {
+  variables_.clear();
+  value_.clear();
+  value_.shrink_to_fit();
+  rows_ = stride_ = 0;
+}
+
+void MarginBlock::start(std::size_t rows, std::size_t expected_columns) {
+  clear();
+  rows_ = rows;
+  stride_ = (expected_columns + expected_columns / 4 + 16) / 8 * 8;
+  value_.assign(rows_ * stride_, 0.0);
+}
+
+void MarginBlock::append_row(const double* values) {
+  value_.resize((rows_ + 1) * stride_);
+  std::copy(values, values + columns(), value_.data() + rows_ * stride_);
+  ++rows_;
+}
+
+void MarginBlock::remove_row(std::size_t member) {
+  --rows_;
+  if (member != rows_)
+    std::copy(row(rows_), row(rows_) + columns(), value_.data() + member * stride_);
+  value_.resize(rows_ * stride_);
+}
+
+void MarginBlock::append_column(std::int64_t variable, const double* values) {
+  const std::size_t column = columns();
+  if (column == stride_) {
+    const std::size_t stride = (stride_ + stride_ / 2 + 16) / 8 * 8;
+    std::vector<double> grown(rows_ * stride);
+    for (std::size_t i = 0; i < rows_; ++i)
+      std::copy(row(i), row(i) + column, grown.data() + i * stride);
+    value_.swap(grown);
+    stride_ = stride;
+  }
+  for (std::size_t i = 0; i < rows_; ++i) value_[i * stride_ + column] = values[i];
+  variables_.push_back(variable);
+}
+
+void MarginBlock::remove_column(std::size_t column) {
+  const std::size_t last = columns() - 1;
+  if (column != last) {
+    for (std::size_t i = 0; i < rows_; ++i)
+      value_[i * stride_ + column] = value_[i * stride_ + last];
+    variables_[column] = variables_[last];
+  }
+  variables_.pop_back();
+}
+
+void MarginBlock::rename(std::int64_t from, std::int64_t to) {
+  std::replace(variables_.begin(), variables_.end(), from, to);
+}
+
+}  // namespace supple

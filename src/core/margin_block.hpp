@@ -1,0 +1,33 @@
+// The kernel values of all members of a head with its margin variables, one contiguous row per
+// member: gamma_i = dot(row i, beta) then runs only over the members that need it.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace supple {
+
+class MarginBlock {
+ public:
+  std::size_t columns() const { return variables_.size(); }
+  std::size_t rows() const { return rows_; }
+  std::size_t stride() const { return stride_; }
+  const double* data() const { return value_.data(); }
+  const double* row(std::size_t member) const { return value_.data() + member * stride_; }
+  const std::vector<std::int64_t>& variables() const { return variables_; }
+
+  void clear();
+  void start(std::size_t rows, std::size_t expected_columns);  // empty block of that many rows
+  void append_row(const double* values);
+  void remove_row(std::size_t member);  // the last row moves here
+  void append_column(std::int64_t variable, const double* values);
+  void remove_column(std::size_t column);  // the last column moves here
+  void rename(std::int64_t from, std::int64_t to);
+
+ private:
+  std::vector<std::int64_t> variables_;
+  std::vector<double> value_;
+  std::size_t rows_ = 0;
+  std::size_t stride_ = 0;
+};
+
+}  // namespace supple

@@ -1,0 +1,173 @@
+#include "points.hpp"
+
+#include <algorithm>
+
+namespace supple {
+
+template <typename T>
+void DensePoints<T>::append(const T* rows, std::size_t count) {
+  const std::size_t n_panels = (size_ + count + kLanes - 1) / kLanes;
+  panels_.resize(n_panels * n_features_ * kLanes, T(0));
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t f = 0; f < n_features_; ++f)
+      panels_[at(size_ + i, f)] = rows[i * n_features_ + f];
+  size_ += count;
+}
+
+template <typename T>
+void DensePoints<T>::row(std::size_t slot, T* out) const {
+  for (std::size_t f = 0; f < n_features_; ++f) out[f] = panels_[at(slot, f)];
+}
+
+template <typename T>
+void DensePoints<T>::remove(std::size_t slot) {
+  for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = panels_[at(size_ - 1, f)];
+  truncate(size_ - 1);
+}
+
+template <typename T>
+void DensePoints<T>::truncate(std::size_t size) {
+  for (std::size_t slot = size; slot < size_; ++slot)
+    for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = T(0);
+  size_ = size;
+  panels_.resize((size_ + kLanes - 1) / kLanes * n_features_ * kLanes);
+}
+
+template <typename T>
+void DensePoints<T>::load(std::size_t slot, Query& query) const {
+  query.value.resize(n_features_);
+  for (std::size_t f = 0; f < n_features_; ++f)
+    query.value[f] = static_cast<double>(panels_[at(slot, f)]);
+}
+
+template <typename T>
+template <typename Fn>
+void DensePoints<T>::by_panel(Fn fn, std::size_t from, std::size_t to, double* out) const {
+  if (from >= to) return;
+  // Whole panels are computed; the part before `from` lands in scratch.
+  const std::size_t first = from / kLanes, stop = (to + kLanes - 1) / kLanes;
+  const T* panels = panels_.data() + first * n_features_ * kLanes;
+  const std::size_t skip = from - first * kLanes;
+  if (skip == 0) {
+    fn(panels, stop - first, out);
+    return;
+  }
+  double scratch[kLanes];
+  fn(panels, 1, scratch);
+  std::copy(scratch + skip, scratch + std::min(kLanes, skip + to - from), out);
+  if (stop - first > 1)
+    fn(panels + n_features_ * kLanes, stop - first - 1, out + (kLanes - skip));
+}
+
+template <typename T>
+void DensePoints<T>::dots(const Query& query, std::size_t from, std::size_t to,
+                          double* out) const {
+  by_panel(
+      [&](const T* panels, std::size_t n, double* o) {
+        if constexpr (sizeof(T) == 8)
+          simd().panel_dot_f64(query.value.data(), panels, n_features_, n, o);
+        else
+          simd().panel_dot_f32(query.value.data(), panels, n_features_, n, o);
+      },
+      from, to, out);
+}
+
+template <typename T>
+void DensePoints<T>::distances(const Query& query, std::size_t from, std::size_t to,
+                               double* out) const {
+  by_panel(
+      [&](const T* panels, std::size_t n, double* o) {
+        if constexpr (sizeof(T) == 8)
+          simd().panel_distance_f64(query.value.data(), panels, n_features_, n, o);
+        else
+          simd().panel_distance_f32(query.value.data(), panels, n_features_, n, o);
+      },
+      from, to, out);
+}
+
+template <typename T>
+std::unique_ptr<Points> DensePoints<T>::subset(const std::int64_t* slots,
+                                               std::size_t count) const {
+  auto part = std::make_unique<DensePoints<T>>(n_features_);
+  std::vector<T> buffer(n_features_);
+  for (std::size_t k = 0; k < count; ++k) {
+    row(static_cast<std::size_t>(slots[k]), buffer.data());
+    part->append(buffer.data(), 1);
+  }
+  return part;
+}
+
+template class DensePoints<double>;
+template class DensePoints<float>;
+
+void CsrPoints::append(const CsrView& rows) {
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    Row row;
+    row.column.assign(rows.column + rows.offset[i], rows.column + rows.offset[i + 1]);
+    row.value.assign(rows.value + rows.offset[i], rows.value + rows.offset[i + 1]);
+    for (double v : row.value) row.norm += v * v;
+    rows_.push_back(std::move(row));
+  }
+  size_ += rows.rows;
+}
+
+void CsrPoints::spread(const std::int64_t* column, const double* value, std::size_t count,
+                       Query& query) const {
+  query.value.resize(n_features_, 0.0);
+  for (std::int64_t c : query.touched) query.value[static_cast<std::size_t>(c)] = 0.0;
+  query.touched.assign(column, column + count);
+  query.norm = 0.0;
+  for (std::size_t k = 0; k < count; ++k) {
+    query.value[static_cast<std::size_t>(column[k])] = value[k];
+    query.norm += value[k] * value[k];
+  }
+}
+
+void CsrPoints::load(const CsrView& rows, std::size_t row, Query& query) const {
+  const auto start = rows.offset[row];
+  spread(rows.column + start, rows.value + start,
+         static_cast<std::size_t>(rows.offset[row + 1] - start), query);
+}
+
+void CsrPoints::load(std::size_t slot, Query& query) const {
+  const Row& row = rows_[slot];
+  spread(row.column.data(), row.value.data(), row.column.size(), query);
+}
+
+void CsrPoints::remove(std::size_t slot) {
+  if (slot + 1 != size_) rows_[slot] = std::move(rows_[size_ - 1]);
+  truncate(size_ - 1);
+}
+
+void CsrPoints::truncate(std::size_t size) {
+  rows_.resize(size);
+  size_ = size;
+}
+
+void CsrPoints::dots(const Query& query, std::size_t from, std::size_t to, double* out) const {
+  for (std::size_t j = from; j < to; ++j) {
+    const Row& row = rows_[j];
+    double s = 0.0;
+    for (std::size_t k = 0; k < row.column.size(); ++k)
+      s += row.value[k] * query.value[static_cast<std::size_t>(row.column[k])];
+    out[j - from] = s;
+  }
+}
+
+void CsrPoints::distances(const Query& query, std::size_t from, std::size_t to,
+                          double* out) const {
+  dots(query, from, to, out);
+  // Rounding can push the expansion of a zero distance below zero.
+  for (std::size_t j = from; j < to; ++j)
+    out[j - from] = std::max(0.0, query.norm + rows_[j].norm - 2.0 * out[j - from]);
+}
+
+std::unique_ptr<Points> CsrPoints::subset(const std::int64_t* slots, std::size_t count) const {
+  auto part = std::make_unique<CsrPoints>(n_features_);
+  for (std::size_t k = 0; k < count; ++k)
+    part->rows_.push_back(rows_[static_cast<std::size_t>(slots[k])]);
+  part->size_ = count;
+  return part;
+}
+
+}  // namespace supple

@@ -1,0 +1,94 @@
+// The feature vectors, in the layout that makes kernel rows cheap. Slots are positions; removal
+// moves the last point into the freed slot.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "simd.hpp"
+
+namespace supple {
+
+// One point spread out densely, whatever its storage.
+struct Query {
+  std::vector<double> value;          // n_features entries
+  std::vector<std::int64_t> touched;  // non-zero positions of a sparse query, to clear it cheaply
+  double norm = 0.0;                  // squared Euclidean norm (used by sparse points only)
+};
+
+struct CsrView {
+  const std::int64_t* offset;
+  const std::int64_t* column;
+  const double* value;
+  std::size_t rows;
+};
+
+class Points {
+ public:
+  explicit Points(std::size_t n_features) : n_features_(n_features) {}
+  virtual ~Points() = default;
+  std::size_t size() const { return size_; }
+  std::size_t n_features() const { return n_features_; }
+
+  virtual void remove(std::size_t slot) = 0;
+  virtual void truncate(std::size_t size) = 0;
+  virtual void load(std::size_t slot, Query& query) const = 0;
+  // out[j - from] for j in [from, to); out has room for kLanes more on both sides of the range
+  virtual void dots(const Query& query, std::size_t from, std::size_t to, double* out) const = 0;
+  virtual void distances(const Query& query, std::size_t from, std::size_t to,
+                         double* out) const = 0;
+  virtual std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const = 0;
+
+ protected:
+  std::size_t n_features_;
+  std::size_t size_ = 0;
+};
+
+template <typename T>
+class DensePoints final : public Points {
+ public:
+  using Points::Points;
+  void append(const T* rows, std::size_t count);
+  void row(std::size_t slot, T* out) const;
+  void remove(std::size_t slot) override;
+  void truncate(std::size_t size) override;
+  void load(std::size_t slot, Query& query) const override;
+  void dots(const Query& query, std::size_t from, std::size_t to, double* out) const override;
+  void distances(const Query& query, std::size_t from, std::size_t to, double* out) const override;
+  std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
+
+ private:
+  std::size_t at(std::size_t slot, std::size_t feature) const {
+    return ((slot / kLanes) * n_features_ + feature) * kLanes + slot % kLanes;
+  }
+  template <typename Fn>
+  void by_panel(Fn fn, std::size_t from, std::size_t to, double* out) const;
+  std::vector<T> panels_;
+};
+
+class CsrPoints final : public Points {
+ public:
+  using Points::Points;
+  void append(const CsrView& rows);
+  void load(const CsrView& rows, std::size_t row, Query& query) const;
+  const std::vector<std::int64_t>& columns(std::size_t slot) const { return rows_[slot].column; }
+  const std::vector<double>& values(std::size_t slot) const { return rows_[slot].value; }
+  void remove(std::size_t slot) override;
+  void truncate(std::size_t size) override;
+  void load(std::size_t slot, Query& query) const override;
+  void dots(const Query& query, std::size_t from, std::size_t to, double* out) const override;
+  void distances(const Query& query, std::size_t from, std::size_t to, double* out) const override;
+  std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
+
+ private:
+  struct Row {
+    std::vector<std::int64_t> column;
+    std::vector<double> value;
+    double norm = 0.0;
+  };
+  void spread(const std::int64_t* column, const double* value, std::size_t count,
+              Query& query) const;
+  std::vector<Row> rows_;
+};
+
+}  // namespace supple

@@ -1,0 +1,229 @@
+// Newton polish: a primal active-set method started from a feasible, nearly optimal x. On the
+// margin set the equality system is solved exactly; steps stop at the box and the blocking
+// variable leaves; when the margin gradients vanish, violators enter. The objective never rises.
+#include <algorithm>
+#include <cmath>
+
+#include "head.hpp"
+
+namespace supple {
+
+namespace {
+
+// A relative Schur complement this far below zero is no rounding: the kernel is indefinite.
+constexpr double kIndefinite = -1e-8;
+
+class Polish {
+ public:
+  Polish(Head& head, double tolerance) : h(head), tolerance_(tolerance), x_known_(head.x) {}
+  PolishResult run(std::int64_t max_rounds, const Interrupt& interrupt);
+
+ private:
+  struct Violator {
+    std::size_t variable;
+    double size;
+  };
+  void sync_factor();
+  void sync_expansion();
+  void drop_edges();  // variables that ended on a bound leave the factor
+  std::vector<Violator> violators() const;
+  double margin_residual();
+  void admit(std::size_t v);
+  void slide(std::size_t v);
+  void newton();
+  bool step_to_box(double& alpha);
+  void snap_and_leave(std::size_t v, double bound);
+
+  Head& h;
+  double tolerance_;
+  std::vector<double> x_known_;  // the x that h.F belongs to
+  std::vector<double> g_, dx_, buffer_;
+  PerGroup dmu_{};
+  bool indefinite_ = false;
+  bool blocked_at_once_ = false;
+};
+
+void Polish::drop_edges() {
+  const std::vector<std::int64_t> present = h.factor.variables();
+  for (std::int64_t v : present)
+    if (!h.inside(static_cast<std::size_t>(v))) h.leave_margin(static_cast<std::size_t>(v));
+}
+
+void Polish::sync_factor() {
+  drop_edges();
+  std::vector<char> in_factor(h.variables(), 0);
+  for (std::int64_t v : h.factor.variables()) in_factor[static_cast<std::size_t>(v)] = 1;
+  for (std::size_t v = 0; v < h.variables() && !indefinite_; ++v)
+    if (h.inside(v) && !in_factor[v]) admit(v);
+}
+
+void Polish::sync_expansion() {
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    double change = 0.0;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) change += h.x[v] - x_known_[v];
+    if (change == 0.0) continue;
+    simd().axpy(change, h.member_row(m, buffer_), h.F.data(), h.members());
+  }
+  x_known_ = h.x;
+  ++h.updates;
+}
+
+void Polish::admit(std::size_t v) {
+  if (h.enter_margin(v)) return;
+  if (h.factor.schur() < kIndefinite) {
+    indefinite_ = true;
+    return;
+  }
+  slide(v);
+}
+
+void Polish::snap_and_leave(std::size_t v, double bound) {
+  h.x[v] = bound;
+  h.leave_margin(v);
+}
+
+// v depends on the margin set: along v and its balance no gradient changes, so the objective
+// falls linearly until a bound is met. Either v arrives at a bound or it replaces one that does.
+void Polish::slide(std::size_t v) {
+  while (true) {
+    std::vector<double> weights;
+    h.factor.dependence(weights);
+    double slope = h.gradient(v);
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      slope -= weights[i] * h.gradient(static_cast<std::size_t>(h.factor.variables()[i]));
+    // At a bound v can only go inward; inside, downhill.
+    double sign = slope > 0.0 ? -1.0 : 1.0;
+    if (h.x[v] <= h.lo[v]) sign = 1.0;
+    if (h.x[v] >= h.hi[v]) sign = -1.0;
+    double step = sign > 0.0 ? h.hi[v] - h.x[v] : h.x[v] - h.lo[v];
+    std::ptrdiff_t blocking = -1;
+    double bound = sign > 0.0 ? h.hi[v] : h.lo[v];
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const auto u = static_cast<std::size_t>(h.factor.variables()[i]);
+      const double rate = -sign * weights[i];
+      if (std::abs(rate) < 1e-9) continue;
+      const double gap = std::max(0.0, rate > 0.0 ? h.hi[u] - h.x[u] : h.x[u] - h.lo[u]);
+      if (gap / std::abs(rate) < step) {
+        step = gap / std::abs(rate);
+        blocking = static_cast<std::ptrdiff_t>(u);
+        bound = rate > 0.0 ? h.hi[u] : h.lo[u];
+      }
+    }
+    for (std::size_t i = 0; i < weights.size(); ++i)
+      h.x[static_cast<std::size_t>(h.factor.variables()[i])] -= sign * weights[i] * step;
+    h.x[v] += sign * step;
+    if (blocking < 0) {
+      h.x[v] = bound;
+      return;
+    }
+    snap_and_leave(static_cast<std::size_t>(blocking), bound);
+    if (h.enter_margin(v) || !h.inside(v)) return;
+  }
+}
+
+std::vector<Polish::Violator> Polish::violators() const {
+  std::vector<Violator> found;
+  for (std::size_t v = 0; v < h.variables(); ++v) {
+    if (h.fixed(v) || h.inside(v)) continue;
+    const double g = h.gradient(v);
+    const double size = h.x[v] <= h.lo[v] ? -g : g;
+    if (size > tolerance_) found.push_back({v, size});
+  }
+  std::sort(found.begin(), found.end(),
+            [](const Violator& a, const Violator& b) { return a.size > b.size; });
+  return found;
+}
+
+double Polish::margin_residual() {
+  const auto& margin = h.factor.variables();
+  g_.resize(margin.size());
+  double worst = 0.0;
+  for (std::size_t i = 0; i < margin.size(); ++i) {
+    g_[i] = h.gradient(static_cast<std::size_t>(margin[i]));
+    worst = std::max(worst, std::abs(g_[i]));
+  }
+  return worst;
+}
+
+// One step of the equality system, cut at the box. False: a variable was blocked and has left.
+bool Polish::step_to_box(double& alpha) {
+  std::vector<double> r(g_.size());
+  for (std::size_t i = 0; i < r.size(); ++i) r[i] = -g_[i];
+  PerGroup missing = h.target;
+  for (std::size_t v = 0; v < h.variables(); ++v) missing[h.group[v]] -= h.x[v];
+  h.factor.solve(r, missing, dx_, dmu_);
+  alpha = 1.0;
+  std::ptrdiff_t blocking = -1;
+  const auto& margin = h.factor.variables();
+  for (std::size_t i = 0; i < margin.size(); ++i) {
+    const auto v = static_cast<std::size_t>(margin[i]);
+    const double gap = dx_[i] > 0.0 ? h.hi[v] - h.x[v] : h.x[v] - h.lo[v];
+    if (dx_[i] != 0.0 && std::max(0.0, gap) < alpha * std::abs(dx_[i])) {
+      alpha = std::max(0.0, gap) / std::abs(dx_[i]);
+      blocking = static_cast<std::ptrdiff_t>(i);
+    }
+  }
+  for (std::size_t i = 0; i < margin.size(); ++i) {
+    h.x[static_cast<std::size_t>(margin[i])] += alpha * dx_[i];
+    g_[i] *= 1.0 - alpha;
+  }
+  for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += alpha * dmu_[e];
+  if (blocking < 0) return true;
+  const auto v = static_cast<std::size_t>(margin[static_cast<std::size_t>(blocking)]);
+  g_.erase(g_.begin() + blocking);
+  snap_and_leave(v, dx_[static_cast<std::size_t>(blocking)] > 0.0 ? h.hi[v] : h.lo[v]);
+  return false;
+}
+
+void Polish::newton() {
+  double alpha = 0.0;
+  while (h.factor.size() > 0 && !step_to_box(alpha))
+    if (alpha == 0.0) blocked_at_once_ = true;
+}
+
+PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
+  sync_factor();
+  std::int64_t rounds = 0;
+  for (; rounds < max_rounds && !indefinite_; ++rounds) {
+    interrupt();
+    sync_expansion();
+    for (std::size_t e = 0; e < h.n_groups; ++e)
+      if (!h.factor.has_group(e)) {
+        h.balance_mu();
+        break;
+      }
+    const double residual = margin_residual();
+    const std::vector<Violator> found = violators();
+    if (residual <= tolerance_ && found.empty()) {
+      drop_edges();
+      h.balance_mu();
+      return {true, false, rounds};
+    }
+    // Many violators may enter at once while that makes progress; where one of them was turned
+    // away at once, the next round admits a single one, and only to a point that is optimal on
+    // the margin set, as the theory of active sets asks.
+    std::size_t room = std::max<std::size_t>(8, h.factor.size() / 2);
+    if (blocked_at_once_) room = residual <= tolerance_ ? 1 : 0;
+    blocked_at_once_ = false;
+    for (const Violator& violator : found) {
+      if (room-- == 0) break;
+      admit(violator.variable);
+      if (!h.factor.has_group(h.group[violator.variable])) room += 1;
+    }
+    margin_residual();
+    newton();
+  }
+  sync_expansion();
+  drop_edges();
+  h.balance_mu();
+  return {false, indefinite_, rounds};
+}
+
+}  // namespace
+
+PolishResult polish(Head& head, double tolerance, std::int64_t max_rounds,
+                    const Interrupt& interrupt) {
+  return Polish(head, tolerance).run(max_rounds, interrupt);
+}
+
+}  // namespace supple

@@ -1,0 +1,31 @@
+#include "simd.hpp"
+
+namespace supple {
+
+extern const Simd simd_table_base;
+#ifdef SUPPLE_X86
+extern const Simd simd_table_avx2;
+extern const Simd simd_table_avx512;
+#endif
+
+namespace {
+
+const Simd& choose() {
+#ifdef SUPPLE_X86
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
+    return simd_table_avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return simd_table_avx2;
+#endif
+  return simd_table_base;
+}
+
+}  // namespace
+
+const Simd& simd() {
+  static const Simd& table = choose();
+  return table;
+}
+
+}  // namespace supple

@@ -1,0 +1,52 @@
+// Vector primitives, chosen once at import for the instruction set of this machine.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace supple {
+
+// Points are stored in panels of kLanes interleaved points: feature f of point i is at
+// panel[i / kLanes][f][i % kLanes], so that a kernel row runs over points, not over features.
+inline constexpr std::size_t kLanes = 16;
+
+struct Extreme {
+  double value;
+  std::ptrdiff_t index;  // -1: no candidate
+};
+
+struct Scan {
+  Extreme up;      // smallest G among variables that may increase
+  double low_max;  // largest G among variables that may decrease
+};
+
+struct Simd {
+  const char* name;
+  double (*dot)(const double* a, const double* b, std::size_t n);
+  void (*axpy)(double alpha, const double* x, double* y, std::size_t n);
+  // (x, y) <- (c x + s y, c y - s x)
+  void (*rotate)(double* x, double* y, double c, double s, std::size_t n);
+  // out[k] = dot(matrix + index[k] * stride, v): a matrix-vector product on chosen rows
+  void (*product_rows)(const double* matrix, std::size_t stride, const std::int64_t* index,
+                       std::size_t count, const double* v, std::size_t length, double* out);
+  void (*panel_dot_f64)(const double* query, const double* panels, std::size_t n_features,
+                        std::size_t n_panels, double* out);
+  void (*panel_dot_f32)(const double* query, const float* panels, std::size_t n_features,
+                        std::size_t n_panels, double* out);
+  void (*panel_distance_f64)(const double* query, const double* panels, std::size_t n_features,
+                             std::size_t n_panels, double* out);
+  void (*panel_distance_f32)(const double* query, const float* panels, std::size_t n_features,
+                             std::size_t n_panels, double* out);
+  // v[i] <- exp(factor * v[i]) for factor * v[i] <= 0
+  void (*exp_scaled)(double factor, double* v, std::size_t n);
+  // SMO: G += delta (row_i - row_j), then the extremes of G. bar_up is 0 where the variable may
+  // increase and +inf elsewhere; bar_low is 0 where it may decrease and -inf elsewhere.
+  Scan (*step_and_scan)(double delta, const double* row_i, const double* row_j, double* G,
+                        const double* bar_up, const double* bar_low, std::size_t n);
+  // SMO: the partner j of i with the largest second-order gain (G_j - G_i)^2 / curvature
+  Extreme (*best_partner)(double G_i, double K_ii, const double* row_i, const double* diagonal,
+                          const double* G, const double* bar_low, std::size_t n);
+};
+
+const Simd& simd();  // the table for this machine
+
+}  // namespace supple
