@@ -1,0 +1,485 @@
+"""The engine: the only writer of a model's state.
+
+Learning opens the boxes of new variables, unlearning closes them, re-weighting and retuning move
+them; a solver then brings every head back to the optimum. Each operation succeeds as a whole or
+leaves the model as it was.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable as CallableType
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from supple.errors import InexactWarning, NotConvergedWarning
+from supple.gram import Gram, gram_for
+from supple.kernels import Kernel
+from supple.machine import HeadView, Machine
+from supple.problems import Problem
+from supple.qp import Move, Rows
+from supple.solvers import Outcome, Settings, settle
+from supple.store import Store
+
+__all__ = ["Engine", "HeadView", "Step"]
+
+Key = tuple[int, ...]
+
+
+class Plan(Protocol):
+    """Which heads there are, and who takes part in each (see supple.multiclass)."""
+
+    def keys(self, labels: Sequence[int]) -> list[Key]: ...
+    def members(self, key: Key, y: np.ndarray) -> np.ndarray: ...
+    def targets(self, key: Key, y: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Step:
+    """The record of one operation."""
+
+    action: str
+    ids: np.ndarray
+    solver: str
+    breakpoints: int
+    iterations: int
+    n_margin: int
+    kkt: float
+    seconds: float
+
+
+class Engine:
+    """Exact machines on the examples held, one per head of the plan.
+
+    Parameters
+    ----------
+    problem : Problem
+        One of CSVC, NuSVC, EpsSVR, OneClass, SVDD.
+    kernel : Kernel
+    plan : Plan
+    cache_bytes : int
+        Budget of the kernel rows that all heads share.
+    tol : float
+        Gap at which SMO hands over to the polish, or stops if the kernel is indefinite.
+    max_iter : int
+        Limit on SMO iterations per head and operation, -1 for none.
+    shrinking : bool
+    class_weight : mapping of class code to weight, optional
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        kernel: Kernel,
+        plan: Plan,
+        *,
+        cache_bytes: int,
+        tol: float,
+        max_iter: int,
+        shrinking: bool,
+        class_weight: Mapping[int, float] | None = None,
+    ) -> None:
+        self.problem = problem
+        self.kernel = kernel
+        self.plan = plan
+        self.class_weight = dict(class_weight or {})
+        self.listeners: list[CallableType[[Step], None]] = []
+        self._cache_bytes = cache_bytes
+        self._settings = Settings(tol, max_iter, shrinking, kernel.definite is not False)
+        self._store = Store()
+        self._gram: Gram | None = None
+        self._machines: dict[Key, Machine] = {}
+        self._per_class: Counter[int] = Counter()  # examples with positive weight
+
+    # ------------------------------------------------------------------ reading
+
+    @property
+    def n(self) -> int:
+        """Number of examples held."""
+        return len(self._store)
+
+    @property
+    def seen(self) -> int:
+        """Number of examples ever learned."""
+        return self._store.seen
+
+    @property
+    def ids(self) -> np.ndarray:
+        """Ids in slot order."""
+        return self._store.ids.copy()
+
+    @property
+    def y(self) -> np.ndarray:
+        """Class codes or targets in slot order."""
+        return self._store.y.copy()
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Sample weights in slot order."""
+        return self._store.weight.copy()
+
+    @property
+    def exact(self) -> bool:
+        """Whether the model is the exact optimum; False with an indefinite kernel."""
+        return self._settings.exact
+
+    @property
+    def heads(self) -> dict[Key, HeadView]:
+        """Views of the heads in plan order."""
+        return {key: HeadView(m, self.problem) for key, m in self._machines.items()}
+
+    @property
+    def n_iter(self) -> dict[Key, int]:
+        """Breakpoints or SMO iterations that the latest operation took in each head."""
+        return {key: machine.iterations for key, machine in self._machines.items()}
+
+    @property
+    def kernel_evaluations(self) -> int:
+        """Kernel values computed for training so far."""
+        return 0 if self._gram is None else int(self._gram.core.evaluations)
+
+    def points(self, slots: np.ndarray) -> Any:
+        """Return the feature vectors at these slots."""
+        assert self._gram is not None
+        return self._gram.rows(np.ascontiguousarray(slots, dtype=np.int64))
+
+    def decision(self, X: Any) -> np.ndarray:
+        """Return the decision values of the rows of X, one column per head.
+
+        Columns of heads that are not ready are NaN.
+        """
+        assert self._gram is not None
+        heads = list(self.heads.values())
+        expansions = [(head.slots, head.coef) for head in heads]
+        union = np.unique(np.concatenate([slots for slots, _ in expansions] + [[]])).astype(np.int64)
+        coef = np.zeros((len(union), len(heads)))
+        for column, (slots, values) in enumerate(expansions):
+            coef[np.searchsorted(union, slots), column] = values
+        out = self._gram.expand(union, coef, X)
+        for column, head in enumerate(heads):
+            readout = head.readout
+            out[:, column] += readout.intercept if head.ready else np.nan
+            if readout.diagonal:
+                out[:, column] += readout.diagonal * self.kernel.diagonal(X)
+        return out
+
+    # ------------------------------------------------------------------ writing
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray | None) -> Step:
+        """Add examples."""
+        start = time.perf_counter()
+        if ids is None:
+            ids = self._store.new_ids(X.shape[0])
+        self._store.check_new(ids)
+        first = self._gram is None
+        with self._transaction() as undo:
+            if self._gram is None:
+                self._gram = gram_for(self.kernel, X, self._cache_bytes)
+                undo.append(self._drop_gram)
+            gram, before = self._gram, len(self._store)
+            if not first:
+                undo.append(lambda: gram.truncate(before))
+            gram.append(X)
+            slots = self._store.append(y, weight, ids)
+            undo.append(lambda: self._store.truncate(before))
+            counts = self._recount(y, weight, +1)
+            outcomes = self._reconcile(slots, self._store.weight, counts, undo)
+            self._store.count_arrivals(ids)
+        self._per_class = counts
+        return self._report("learn", ids, outcomes, start)
+
+    def unlearn(self, ids: np.ndarray) -> Step:
+        """Remove examples, exactly as if they had never been learned."""
+        start = time.perf_counter()
+        slots = self._store.slots(ids)
+        self._refuse_precomputed()
+        weight = self._store.weight.copy()
+        weight[slots] = 0.0
+        counts = self._recount(self._store.y[slots], self._store.weight[slots], -1)
+        with self._transaction() as undo:
+            outcomes = self._reconcile(slots, weight, counts, undo, leaving=True)
+        self._per_class = counts
+        for slot in sorted(slots.tolist(), reverse=True):
+            self._take_out(slot)
+        return self._report("unlearn", ids, outcomes, start)
+
+    def reweight(self, ids: np.ndarray, weight: np.ndarray) -> Step:
+        """Give examples other weights."""
+        start = time.perf_counter()
+        slots = self._store.slots(ids)
+        self._refuse_precomputed()
+        before = self._store.weight[slots]
+        y = self._store.y[slots]
+        changed = self._store.weight.copy()
+        changed[slots] = weight
+        counts = self._recount(y, before, -1)
+        counts.update(self._recount(y, weight, +1) - self._per_class)
+        with self._transaction() as undo:
+            outcomes = self._reconcile(slots, changed, counts, undo)
+        self._store.set_weight(slots, weight)
+        self._per_class = counts
+        return self._report("reweight", ids, outcomes, start)
+
+    def retune(
+        self,
+        problem: Problem | None = None,
+        kernel: Kernel | None = None,
+        class_weight: Mapping[int, float] | None = None,
+    ) -> Step:
+        """Change hyper-parameters, starting from the present optimum."""
+        start = time.perf_counter()
+        with self._transaction() as undo:
+            before = (self.problem, self.kernel, self.class_weight, self._settings)
+            undo.append(lambda: self._set_parameters(*before))
+            if kernel is not None and kernel != self.kernel and self._gram is not None:
+                gram, old = self._gram, self.kernel
+                gram.set_kernel(kernel)
+                undo.append(lambda: gram.set_kernel(old))
+            other_kernel = kernel is not None and kernel != self.kernel
+            settings = self._settings
+            if other_kernel and kernel is not None:
+                settings = replace(settings, exact=kernel.definite is not False)
+            self._set_parameters(
+                problem or self.problem,
+                kernel or self.kernel,
+                self.class_weight if class_weight is None else dict(class_weight),
+                settings,
+            )
+            slots = np.arange(self.n, dtype=np.int64)
+            outcomes = self._reconcile(
+                slots, self._store.weight, self._per_class, undo, other_kernel=other_kernel
+            )
+        return self._report("retune", self.ids, outcomes, start)
+
+    # ------------------------------------------------------------------ parts of an operation
+
+    @contextmanager
+    def _transaction(self) -> Iterator[list[CallableType[[], None]]]:
+        """Collect how to undo each change, and do so if the block fails or is interrupted."""
+        undo: list[CallableType[[], None]] = []
+        try:
+            yield undo
+        except BaseException:
+            for action in reversed(undo):
+                action()
+            raise
+
+    def _drop_gram(self) -> None:
+        self._gram = None
+
+    def _refuse_precomputed(self) -> None:
+        assert self._gram is not None
+        self._gram.refuse_updates()
+
+    def _set_parameters(
+        self,
+        problem: Problem,
+        kernel: Kernel,
+        class_weight: dict[int, float],
+        settings: Settings,
+    ) -> None:
+        self.problem, self.kernel = problem, kernel
+        self.class_weight, self._settings = class_weight, settings
+
+    def _recount(self, y: np.ndarray, weight: np.ndarray, sign: int) -> Counter[int]:
+        """Return the examples with positive weight per class after adding or removing some."""
+        counts = self._per_class.copy()
+        if self.problem.labelled:
+            for code in y[weight > 0.0].tolist():
+                counts[int(code)] += sign
+        return counts
+
+    def _effective(self, slots: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Return sample weight times class weight."""
+        if not self.class_weight:
+            return weight
+        y = self._store.y[slots]
+        factor = np.ones(len(y))
+        for code, value in self.class_weight.items():
+            factor[y == code] = value
+        return weight * factor
+
+    def _reconcile(
+        self,
+        slots: np.ndarray,
+        weight: np.ndarray,
+        counts: Counter[int],
+        undo: list[CallableType[[], None]],
+        *,
+        leaving: bool = False,
+        other_kernel: bool = False,
+    ) -> list[Outcome]:
+        """Bring all heads to the optimum for these weights; `slots` are the examples concerned."""
+        labels = sorted(code for code, count in counts.items() if count > 0)
+        left = self.n - (len(slots) if leaving else 0)
+        keys = self.plan.keys(labels) if left else []
+        machines, outcomes = {}, []
+        previous = self._machines
+        for key in keys:
+            machine = self._machines.get(key)
+            if machine is None:
+                machine = Machine.empty(self._gram, self.problem)
+                staying = np.ones(self.n, dtype=bool)
+                if leaving:
+                    staying[slots] = False
+                concerned = np.flatnonzero(staying & self.plan.members(key, self._store.y))
+            else:
+                concerned = slots[self.plan.members(key, self._store.y[slots])]
+                undo.append(_restorer(machine))
+            machines[key] = machine
+            if len(concerned) or self.problem.needs_mass:
+                outcomes.append(self._update(key, machine, concerned, weight, other_kernel))
+        undo.append(lambda: setattr(self, "_machines", previous))
+        self._machines = machines
+        if any(outcome.indefinite for outcome in outcomes):
+            return self._go_on_inexactly(slots, weight, counts, undo, leaving)
+        for outcome in outcomes:
+            self._warn(outcome)
+        return outcomes
+
+    def _go_on_inexactly(
+        self,
+        slots: np.ndarray,
+        weight: np.ndarray,
+        counts: Counter[int],
+        undo: list[CallableType[[], None]],
+        leaving: bool,
+    ) -> list[Outcome]:
+        """The kernel turned out to be indefinite: SMO alone, and no claim of exactness."""
+        warnings.warn(
+            "The kernel matrix is not positive semi-definite: the model is a stationary point "
+            "found by SMO, with no claim of exactness (exact_ is False).",
+            InexactWarning,
+            stacklevel=2,
+        )
+        settings = self._settings
+        undo.append(lambda: setattr(self, "_settings", settings))
+        self._settings = replace(settings, exact=False)
+        return self._reconcile(slots, weight, counts, undo, leaving=leaving)
+
+    def _rows(self, key: Key, slots: np.ndarray, weight: np.ndarray) -> Rows:
+        assert self._gram is not None
+        t = self.plan.targets(key, self._store.y[slots])
+        diagonal = self._gram.diagonal(slots) if self.problem.needs_diagonal else t
+        return self.problem.rows(t, self._effective(slots, weight[slots]), diagonal)
+
+    def _update(
+        self,
+        key: Key,
+        machine: Machine,
+        concerned: np.ndarray,
+        weight: np.ndarray,
+        other_kernel: bool,
+    ) -> Outcome:
+        core = machine.core
+        rows = self._rows(key, concerned, weight)
+        members = core.members_at(concerned)
+        absent = np.flatnonzero(members < 0)
+        per = self.problem.per
+        if len(absent):
+            picked = (absent[:, None] * per + np.arange(per)).ravel()
+            core.append(
+                concerned[absent],
+                np.ascontiguousarray(rows.c[picked]),
+                np.ascontiguousarray(rows.group[picked]),
+            )
+            members = core.members_at(concerned)
+        cold = not machine.ready
+        variables = (members[:, None] * per + np.arange(per)).ravel()
+        if other_kernel:
+            core.forget_factor()
+            core.refresh()
+            cold = True
+        if len(concerned) == core.members and len(absent) < len(concerned):
+            c = np.empty(len(variables))
+            c[variables] = rows.c
+            if not np.array_equal(c, core.c):
+                core.set_c(c)
+                cold = True
+        everyone = core.slot if self.problem.needs_mass else np.empty(0, dtype=np.int64)
+        t = self.plan.targets(key, self._store.y[everyone])
+        mass = self._effective(everyone, weight[everyone])
+        reason = self.problem.obstacle(t, mass)
+        if reason is None and not machine.ready and machine.reason:
+            # The head wakes up: all boxes open, not only those of the examples concerned.
+            everyone = core.slot
+            rows = self._rows(key, everyone, weight)
+            variables = np.arange(core.members * per)
+        if reason is not None:
+            return self._go_dormant(machine, reason)
+        move = Move(variables, rows.lo, rows.hi, self.problem.targets(t, mass))
+        outcome = settle(
+            core, move, self._settings, cold=cold, block_bytes=self._cache_bytes
+        )
+        machine.ready, machine.reason = True, ""
+        machine.iterations = outcome.breakpoints + outcome.iterations
+        return outcome
+
+    def _go_dormant(self, machine: Machine, reason: str) -> Outcome:
+        """Close all boxes and wait."""
+        core = machine.core
+        zero = np.zeros(core.members * self.problem.per)
+        core.jump(np.arange(len(zero)), zero, zero, [0.0, 0.0])
+        core.forget_factor()
+        machine.ready, machine.reason, machine.iterations = False, reason, 0
+        return Outcome("none")
+
+    def _take_out(self, slot: int) -> None:
+        """Remove an example whose variables are all 0; the last one takes its slot."""
+        assert self._gram is not None
+        last = self._store.remove(slot)
+        self._gram.remove(slot)
+        for machine in self._machines.values():
+            member = int(machine.core.members_at(np.array([slot]))[0])
+            if member >= 0:
+                machine.core.remove(member)
+            if last != slot:
+                machine.core.relabel(last, slot)
+
+    def _warn(self, outcome: Outcome) -> None:
+        if outcome.converged:
+            return
+        limit = self._settings.max_iter
+        cause = f"max_iter={limit} was reached" if limit >= 0 else "rounding stopped the solvers"
+        warnings.warn(
+            f"{cause} before the optimality conditions held; 'kkt_violation_' tells how far the "
+            "model is from the optimum. Raise max_iter, scale the data, or lower C.",
+            NotConvergedWarning,
+            stacklevel=2,
+        )
+
+    def _report(
+        self, action: str, ids: np.ndarray, outcomes: list[Outcome], start: float
+    ) -> Step:
+        solvers = {outcome.solver for outcome in outcomes}
+        step = Step(
+            action=action,
+            ids=ids,
+            solver=next((s for s in ("smo", "path") if s in solvers), "none"),
+            breakpoints=sum(outcome.breakpoints for outcome in outcomes),
+            iterations=sum(outcome.iterations for outcome in outcomes),
+            n_margin=sum(len(m.core.margin) for m in self._machines.values()),
+            kkt=max((m.core.violation() for m in self._machines.values()), default=0.0),
+            seconds=time.perf_counter() - start,
+        )
+        for listener in self.listeners:
+            listener(step)
+        return step
+
+
+def _restorer(machine: Machine) -> CallableType[[], None]:
+    """Return a function that puts a machine back to its present state."""
+    snapshot = machine.core.save()
+    record = (machine.ready, machine.reason, machine.iterations)
+
+    def restore() -> None:
+        machine.core.restore(snapshot)
+        machine.ready, machine.reason, machine.iterations = record
+
+    return restore

@@ -1,0 +1,58 @@
+"""Exceptions and warnings of supple.
+
+Every exception derives from :class:`SuppleError` and also from the built-in class that
+scikit-learn would raise, so ``except ValueError`` works as it does there.
+"""
+
+__all__ = [
+    "DuplicateIdError",
+    "InexactWarning",
+    "InfeasibleError",
+    "InvalidInputError",
+    "NotConvergedWarning",
+    "NotReadyWarning",
+    "PrecomputedUpdateError",
+    "SolverError",
+    "SuppleError",
+    "UnknownIdError",
+]
+
+
+class SuppleError(Exception):
+    """Base of all exceptions raised by supple."""
+
+
+class InvalidInputError(SuppleError, ValueError):
+    """Data, weights, ids or parameters that cannot be used; the model is unchanged."""
+
+
+class UnknownIdError(SuppleError, ValueError):
+    """An id that no example held by the model has; the model is unchanged."""
+
+
+class DuplicateIdError(SuppleError, ValueError):
+    """An id given twice, or one that the model already holds; the model is unchanged."""
+
+
+class InfeasibleError(SuppleError, ValueError):
+    """The constraints of the problem admit no solution on the examples held."""
+
+
+class PrecomputedUpdateError(SuppleError, ValueError):
+    """An update of a model whose kernel is precomputed; pass a callable kernel instead."""
+
+
+class SolverError(SuppleError, RuntimeError):
+    """A solver could not reach the optimum; the model is unchanged."""
+
+
+class NotConvergedWarning(UserWarning):
+    """The solver stopped at ``max_iter`` before the optimality conditions held."""
+
+
+class NotReadyWarning(UserWarning):
+    """The examples are stored, but so far they admit no solution (nu, or SVDD's C)."""
+
+
+class InexactWarning(UserWarning):
+    """The kernel is indefinite: the model makes no claim of exactness."""

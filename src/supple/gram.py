@@ -1,0 +1,235 @@
+"""Feature vectors and their kernel matrix: one class for each way to hold them.
+
+All offer the same few calls: ``append``, ``remove`` (the last example moves into the freed slot),
+``truncate``, ``rows``, ``block`` and ``core`` (the rows as the compiled solvers read them).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from supple import _core
+from supple.errors import InvalidInputError, PrecomputedUpdateError
+from supple.kernels import Callable, CoreKernel, Kernel, Precomputed
+
+__all__ = ["Gram", "gram_for"]
+
+_NO_UPDATES = (
+    "kernel='precomputed' cannot take updates: the kernel values of other examples are unknown. "
+    "Pass a callable kernel that computes them."
+)
+_BLOCK_BYTES = 1 << 25  # kernel values held at a time while predicting
+
+
+class Gram:
+    """What all Gram matrices share."""
+
+    core: Any
+
+    @property
+    def size(self) -> int:
+        return int(self.core.size)
+
+    def refuse_updates(self) -> None:
+        """Raise if the examples held cannot change."""
+
+    def diagonal(self, slots: np.ndarray) -> np.ndarray:
+        """Return k(x, x) of the examples at these slots."""
+        return np.asarray(self.core.diagonal()[slots])
+
+    def remove(self, slot: int) -> None:
+        self.core.remove(slot)
+
+    def truncate(self, size: int) -> None:
+        self.core.truncate(size)
+
+    def append(self, X: Any) -> None:
+        raise NotImplementedError
+
+    def rows(self, slots: np.ndarray) -> Any:
+        """Return the feature vectors at these slots."""
+        raise NotImplementedError
+
+    def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
+        """Return the kernel values of the rows of X with the examples at these slots."""
+        raise NotImplementedError
+
+    def set_kernel(self, kernel: Kernel) -> None:
+        raise NotImplementedError
+
+    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any) -> np.ndarray:
+        """Return k(X, examples at slots) @ coef in blocks of bounded memory."""
+        n = X.shape[0]
+        step = max(1, _BLOCK_BYTES // (8 * max(1, len(slots))))
+        out = np.zeros((n, coef.shape[1]))
+        if len(slots):
+            for start in range(0, n, step):
+                out[start : start + step] = self.block(slots, X[start : start + step]) @ coef
+        return out
+
+
+class DenseGram(Gram):
+    """Dense float64 or float32 rows; kernel values are always computed in float64."""
+
+    def __init__(self, kernel: CoreKernel, X: np.ndarray, cache_bytes: int) -> None:
+        self._single = X.dtype == np.float32
+        self.core = _core.PointsGram.dense(
+            *kernel.core_arguments(), X.shape[1], self._single, cache_bytes
+        )
+
+    def append(self, X: np.ndarray) -> None:
+        self.core.append(X)
+
+    def rows(self, slots: np.ndarray) -> np.ndarray:
+        take = self.core.rows_f32 if self._single else self.core.rows_f64
+        return np.asarray(take(slots))
+
+    def block(self, slots: np.ndarray, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self.core.block(slots, np.ascontiguousarray(X)))
+
+    def set_kernel(self, kernel: Kernel) -> None:
+        assert isinstance(kernel, CoreKernel)
+        self.core.set_kernel(*kernel.core_arguments())
+
+
+class CsrGram(Gram):
+    """Sparse rows."""
+
+    def __init__(self, kernel: CoreKernel, X: sparse.csr_matrix, cache_bytes: int) -> None:
+        self._dtype = X.dtype
+        self._n_features = X.shape[1]
+        self._kind = type(X)
+        self.core = _core.PointsGram.csr(*kernel.core_arguments(), X.shape[1], cache_bytes)
+
+    @staticmethod
+    def _arrays(X: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return (
+            np.ascontiguousarray(X.indptr, dtype=np.int64),
+            np.ascontiguousarray(X.indices, dtype=np.int64),
+            np.ascontiguousarray(X.data, dtype=np.float64),
+        )
+
+    def append(self, X: sparse.csr_matrix) -> None:
+        self.core.append_csr(*self._arrays(X))
+
+    def rows(self, slots: np.ndarray) -> sparse.csr_matrix:
+        data, indices, indptr = self.core.rows_csr(slots)
+        shape = (len(slots), self._n_features)
+        return self._kind((data.astype(self._dtype), indices, indptr), shape=shape)
+
+    def block(self, slots: np.ndarray, X: sparse.csr_matrix) -> np.ndarray:
+        return np.asarray(self.core.block_csr(slots, *self._arrays(X)))
+
+    def set_kernel(self, kernel: Kernel) -> None:
+        assert isinstance(kernel, CoreKernel)
+        self.core.set_kernel(*kernel.core_arguments())
+
+
+class CallableGram(Gram):
+    """Rows of any kind, kernel values from a Python function."""
+
+    def __init__(self, kernel: Callable, X: Any, cache_bytes: int) -> None:
+        self._kernel = kernel
+        self._X = X[:0]
+        self.core = _core.FunctionGram(self._core_row, cache_bytes)
+
+    def _evaluate(self, A: Any, B: Any) -> np.ndarray:
+        values = np.asarray(self._kernel.function(A, B), dtype=np.float64)
+        if values.shape != (A.shape[0], B.shape[0]):
+            raise InvalidInputError(
+                f"The 'kernel' function must return an array of shape "
+                f"({A.shape[0]}, {B.shape[0]}) for these inputs. Got {values.shape} instead."
+            )
+        if not np.isfinite(values).all():
+            raise InvalidInputError(
+                "The 'kernel' function returned NaN or infinity. Check the function on these "
+                "inputs, or scale the features."
+            )
+        return values
+
+    def _core_row(self, slot: int, start: int, stop: int) -> np.ndarray:
+        values = self._evaluate(self._X[slot : slot + 1], self._X[start:stop])
+        return np.ascontiguousarray(values[0])
+
+    def append(self, X: Any) -> None:
+        stack = sparse.vstack if sparse.issparse(X) else np.vstack
+        grown = stack([self._X, X]) if self._X.shape[0] else X.copy()
+        diagonal = np.array(
+            [self._evaluate(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])]
+        )
+        self._X = grown.tocsr() if sparse.issparse(grown) else grown
+        self.core.append(diagonal)
+
+    def remove(self, slot: int) -> None:
+        last = self._X.shape[0] - 1
+        keep = np.arange(last)
+        if slot != last:
+            keep[slot] = last
+        self._X = self._X[keep]
+        super().remove(slot)
+
+    def truncate(self, size: int) -> None:
+        self._X = self._X[:size]
+        super().truncate(size)
+
+    def rows(self, slots: np.ndarray) -> Any:
+        return self._X[slots]
+
+    def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
+        return self._evaluate(X, self._X[slots])
+
+    def set_kernel(self, kernel: Kernel) -> None:
+        raise InvalidInputError(
+            "A callable kernel has no parameters to retune. Fit a new model with another function."
+        )
+
+
+class PrecomputedGram(Gram):
+    """A kernel matrix given by the caller: good for one fit, not for updates."""
+
+    def __init__(self, X: np.ndarray, cache_bytes: int) -> None:
+        self._matrix = np.zeros((0, 0))
+        self.core = _core.FunctionGram(self._core_row, cache_bytes)
+
+    def _core_row(self, slot: int, start: int, stop: int) -> np.ndarray:
+        return np.ascontiguousarray(self._matrix[slot, start:stop])
+
+    def append(self, X: np.ndarray) -> None:
+        if self.size:
+            self.refuse_updates()
+        if X.shape[0] != X.shape[1]:
+            raise InvalidInputError(
+                f"Precomputed matrix must be a square matrix. Input is a {X.shape[0]}x{X.shape[1]} "
+                "matrix."
+            )
+        self._matrix = np.array(X, dtype=np.float64, order="C")
+        self.core.append(np.ascontiguousarray(self._matrix.diagonal()))
+
+    def refuse_updates(self) -> None:
+        raise PrecomputedUpdateError(_NO_UPDATES)
+
+    def rows(self, slots: np.ndarray) -> np.ndarray:
+        return self._matrix[slots]
+
+    def block(self, slots: np.ndarray, X: np.ndarray) -> np.ndarray:
+        if X.shape[1] != self.size:
+            raise InvalidInputError(
+                f"A precomputed kernel matrix for prediction needs one column for each of the "
+                f"{self.size} examples of the fit. Got {X.shape[1]} columns instead."
+            )
+        return np.asarray(X[:, slots], dtype=np.float64)
+
+
+def gram_for(kernel: Kernel, X: Any, cache_bytes: int) -> Gram:
+    """Return the empty Gram matrix that suits this kernel and this kind of X."""
+    if isinstance(kernel, Precomputed):
+        return PrecomputedGram(X, cache_bytes)
+    if isinstance(kernel, Callable):
+        return CallableGram(kernel, X, cache_bytes)
+    assert isinstance(kernel, CoreKernel)
+    if sparse.issparse(X):
+        return CsrGram(kernel, X, cache_bytes)
+    return DenseGram(kernel, X, cache_bytes)

@@ -1,0 +1,130 @@
+"""Kernel functions as frozen values; the core evaluates the first four on feature vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable as CallableType
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["RBF", "Callable", "Kernel", "Linear", "Poly", "Precomputed", "Sigmoid"]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What all kernels share.
+
+    `definite` says whether every kernel matrix is positive semi-definite: True, False, or None
+    when nobody knows before the margin system has been factored.
+    """
+
+    @property
+    def definite(self) -> bool | None:
+        return True
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        """Return k(x, x) for the rows of X."""
+        raise TypeError(f"{type(self).__name__} has no diagonal of its own")
+
+
+@dataclass(frozen=True)
+class CoreKernel(Kernel):
+    """A kernel that the compiled core evaluates."""
+
+    def core_arguments(self) -> tuple[str, float, float, int]:
+        """Return (kind, gamma, coef0, degree) as the core takes them."""
+        raise TypeError(f"{type(self).__name__} is not a kernel of the core")
+
+
+def _squared_norms(X: Any) -> np.ndarray:
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+    X = np.asarray(X, dtype=np.float64)
+    return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+@dataclass(frozen=True)
+class Linear(CoreKernel):
+    """k(x, z) = x'z."""
+
+    def core_arguments(self) -> tuple[str, float, float, int]:
+        return "linear", 1.0, 0.0, 1
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return _squared_norms(X)
+
+
+@dataclass(frozen=True)
+class RBF(CoreKernel):
+    """k(x, z) = exp(-gamma ||x - z||^2)."""
+
+    gamma: float
+
+    def core_arguments(self) -> tuple[str, float, float, int]:
+        return "rbf", self.gamma, 0.0, 1
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class Poly(CoreKernel):
+    """k(x, z) = (gamma x'z + coef0)^degree."""
+
+    gamma: float
+    degree: int = 3
+    coef0: float = 0.0
+
+    @property
+    def definite(self) -> bool | None:
+        return self.coef0 >= 0.0
+
+    def core_arguments(self) -> tuple[str, float, float, int]:
+        return "poly", self.gamma, self.coef0, self.degree
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.asarray((self.gamma * _squared_norms(X) + self.coef0) ** self.degree)
+
+
+@dataclass(frozen=True)
+class Sigmoid(CoreKernel):
+    """k(x, z) = tanh(gamma x'z + coef0), which is indefinite."""
+
+    gamma: float
+    coef0: float = 0.0
+
+    @property
+    def definite(self) -> bool | None:
+        return False
+
+    def core_arguments(self) -> tuple[str, float, float, int]:
+        return "sigmoid", self.gamma, self.coef0, 1
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.asarray(np.tanh(self.gamma * _squared_norms(X) + self.coef0))
+
+
+@dataclass(frozen=True)
+class Callable(Kernel):
+    """A function of two sample matrices that returns the matrix of kernel values."""
+
+    function: CallableType[[Any, Any], np.ndarray]
+
+    @property
+    def definite(self) -> bool | None:
+        return None
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        rows = (X[i : i + 1] for i in range(X.shape[0]))
+        return np.array([float(np.asarray(self.function(row, row)).ravel()[0]) for row in rows])
+
+
+@dataclass(frozen=True)
+class Precomputed(Kernel):
+    """The caller passes kernel matrices in place of samples."""
+
+    @property
+    def definite(self) -> bool | None:
+        return None

@@ -1,0 +1,105 @@
+"""Plans: how one labelled data set is split into binary machines ("heads").
+
+A plan is stateless. The engine asks it which heads the classes at hand need, which
+examples belong to a head and which target each of them has there; all heads share the
+examples and the kernel rows. Classes are integer codes; their order has no meaning here.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["OneVsOne", "OneVsRest", "Plan", "Single"]
+
+Key = tuple[int, ...]
+
+
+class Plan(Protocol):
+    """What the engine asks of a plan."""
+
+    def keys(self, labels: Sequence[int]) -> list[Key]:
+        """Return the heads needed for the class codes `labels`."""
+
+    def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return the mask of the examples that head `key` is trained on."""
+
+    def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the targets of these examples in head `key`."""
+
+
+class Single:
+    """One machine on all examples, targets as given (regression, one-class).
+
+    Examples
+    --------
+    >>> Single().keys([])
+    [()]
+    """
+
+    def keys(self, labels: Sequence[int]) -> list[Key]:
+        """Return the one head, whatever `labels` holds."""
+        return [()]
+
+    def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return a mask that is true for every example."""
+        return np.ones(len(y), dtype=bool)
+
+    def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return `y` itself."""
+        return y
+
+
+class OneVsOne:
+    """One machine per pair of classes; head ``(a, b)`` is positive on class ``a``.
+
+    A class that appears later adds heads and leaves the others untouched.
+
+    Examples
+    --------
+    >>> OneVsOne().keys([0, 1, 2])
+    [(0, 1), (0, 2), (1, 2)]
+    >>> OneVsOne().keys([0])
+    []
+    """
+
+    def keys(self, labels: Sequence[int]) -> list[Key]:
+        """Return the pairs of `labels`; none if there is only one class."""
+        return [(a, b) for i, a in enumerate(labels) for b in labels[i + 1 :]]
+
+    def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return the mask of the examples of the two classes of `key`."""
+        return (y == key[0]) | (y == key[1])
+
+    def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return +1 for the first class of `key`, -1 for the other."""
+        return np.where(y == key[0], 1.0, -1.0)
+
+
+class OneVsRest:
+    """One machine per class against all others; head ``(a,)`` is positive on class ``a``.
+
+    Two classes need one head only, which is the same machine with either sign.
+
+    Examples
+    --------
+    >>> OneVsRest().keys([0, 1, 2])
+    [(0,), (1,), (2,)]
+    >>> OneVsRest().keys([0, 1])
+    [(0,)]
+    """
+
+    def keys(self, labels: Sequence[int]) -> list[Key]:
+        """Return one head per class; one for two classes, none for one class."""
+        if len(labels) < 3:
+            return [(label,) for label in labels[: len(labels) - 1]]
+        return [(label,) for label in labels]
+
+    def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return a mask that is true for every example."""
+        return np.ones(len(y), dtype=bool)
+
+    def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return +1 for the class of `key`, -1 for the rest."""
+        return np.where(y == key[0], 1.0, -1.0)

@@ -1,0 +1,36 @@
+"""What an engine asks of a problem."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Protocol
+
+import numpy as np
+
+from supple.qp import Readout, Rows
+
+
+class Problem(Protocol):
+    """A frozen set of hyper-parameters that knows its QP.
+
+    `t` holds the targets of the examples (+1 / -1, or a number), `weight` their non-negative
+    weights, `diagonal` their k(x, x).
+    """
+
+    per: ClassVar[int]  # variables per example
+    groups: ClassVar[int]  # equality constraints
+    labelled: ClassVar[bool]  # targets are classes
+    needs_mass: ClassVar[bool]  # targets or feasibility depend on all weights
+    needs_diagonal: ClassVar[bool]  # c depends on k(x, x)
+
+    def rows(self, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
+        """Return c, lo, hi and group of the variables of these examples."""
+
+    def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
+        """Return the sum that the variables of each group must have."""
+
+    def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
+        """Return why there is no feasible point on these examples, with the remedy, or None."""
+
+    def readout(self, mu: Sequence[float]) -> Readout:
+        """Return how the decision function reads the state of the QP."""

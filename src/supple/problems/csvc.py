@@ -1,0 +1,42 @@
+"""C-SVC: hinge loss, x_i = y_i alpha_i."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from supple.qp import Readout, Rows
+
+
+@dataclass(frozen=True)
+class CSVC:
+    """c = y, box [0, C_i] for y = +1 and [-C_i, 0] for y = -1, sum of x = 0."""
+
+    C: float
+    per: ClassVar[int] = 1
+    groups: ClassVar[int] = 1
+    labelled: ClassVar[bool] = True
+    needs_mass: ClassVar[bool] = False
+    needs_diagonal: ClassVar[bool] = False
+
+    def rows(self, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
+        bound = self.C * weight
+        positive = t > 0
+        return Rows(
+            c=t,
+            lo=np.where(positive, 0.0, -bound),
+            hi=np.where(positive, bound, 0.0),
+            group=np.zeros(len(t), dtype=np.uint8),
+        )
+
+    def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
+        return (0.0,)
+
+    def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
+        return None
+
+    def readout(self, mu: Sequence[float]) -> Readout:
+        return Readout(1.0, mu[0])

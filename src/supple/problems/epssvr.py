@@ -1,0 +1,43 @@
+"""eps-SVR: epsilon-insensitive regression, two variables per example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from supple.qp import Readout, Rows
+
+
+@dataclass(frozen=True)
+class EpsSVR:
+    """c = t - epsilon on [0, C_i] and c = t + epsilon on [-C_i, 0], sum of x = 0."""
+
+    C: float
+    epsilon: float
+    per: ClassVar[int] = 2
+    groups: ClassVar[int] = 1
+    labelled: ClassVar[bool] = False
+    needs_mass: ClassVar[bool] = False
+    needs_diagonal: ClassVar[bool] = False
+
+    def rows(self, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
+        bound = self.C * weight
+        zero = np.zeros(len(t))
+        return Rows(
+            c=np.column_stack([t - self.epsilon, t + self.epsilon]).ravel(),
+            lo=np.column_stack([zero, -bound]).ravel(),
+            hi=np.column_stack([bound, zero]).ravel(),
+            group=np.zeros(2 * len(t), dtype=np.uint8),
+        )
+
+    def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
+        return (0.0,)
+
+    def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
+        return None
+
+    def readout(self, mu: Sequence[float]) -> Readout:
+        return Readout(1.0, mu[0])

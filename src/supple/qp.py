@@ -1,0 +1,45 @@
+"""The rows that an example adds to the signed QP, and a change of its boxes and targets.
+
+    minimise  1/2 x'Kx - c'x   subject to   lo <= x <= hi,  sum of x over group e = target_e
+
+K is the raw kernel matrix; labels live in c and in the box. The state of a QP (x, Kx, mu, the
+margin set and its factor) is a ``Head`` of the compiled core.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["Move", "Readout", "Rows"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """c, lo, hi and group of the variables of some examples, example by example."""
+
+    c: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+    group: np.ndarray
+
+
+@dataclass(frozen=True)
+class Move:
+    """New boxes of some variables, and the new targets of all groups."""
+
+    variables: np.ndarray
+    lo: np.ndarray
+    hi: np.ndarray
+    targets: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Readout:
+    """The decision function f(z) = scale * (Kx)(z) + diagonal * k(z, z) + intercept."""
+
+    scale: float
+    intercept: float
+    diagonal: float = 0.0

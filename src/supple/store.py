@@ -1,0 +1,119 @@
+"""The examples held: label or target, weight, arrival and the table id <-> slot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from supple.errors import DuplicateIdError, UnknownIdError
+
+__all__ = ["Store"]
+
+
+class Store:
+    """Columns that grow by doubling. A slot is a position; an id stays with its example for ever.
+
+    Removal moves the last example into the freed slot.
+    """
+
+    def __init__(self) -> None:
+        self._n = 0
+        self._y = np.empty(16)
+        self._weight = np.empty(16)
+        self._id = np.empty(16, dtype=np.int64)
+        self._slot_of: dict[int, int] = {}
+        self.next_id = 0
+        self.seen = 0
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def y(self) -> np.ndarray:
+        return self._y[: self._n]
+
+    @property
+    def weight(self) -> np.ndarray:
+        return self._weight[: self._n]
+
+    @property
+    def ids(self) -> np.ndarray:
+        return self._id[: self._n]
+
+    def new_ids(self, count: int) -> np.ndarray:
+        """Return the next free ids."""
+        return np.arange(self.next_id, self.next_id + count, dtype=np.int64)
+
+    def check_new(self, ids: np.ndarray) -> None:
+        """Raise when an id repeats or is already taken."""
+        known = [int(i) for i in ids if int(i) in self._slot_of]
+        if known:
+            raise DuplicateIdError(
+                f"ids must be new. Already held: {_some(known)}. Forget those examples first, or "
+                "give other ids."
+            )
+        _check_unique(ids)
+
+    def slots(self, ids: np.ndarray) -> np.ndarray:
+        """Return the slots of these ids, which must be known and must not repeat."""
+        missing = [int(i) for i in ids if int(i) not in self._slot_of]
+        if missing:
+            raise UnknownIdError(
+                f"Unknown ids: {_some(missing)}. The ids of the examples held are in 'ids_'."
+            )
+        _check_unique(ids)
+        return np.array([self._slot_of[int(i)] for i in ids], dtype=np.int64)
+
+    def append(self, y: np.ndarray, weight: np.ndarray, ids: np.ndarray) -> np.ndarray:
+        """Add examples and return their slots."""
+        start, stop = self._n, self._n + len(ids)
+        if stop > len(self._id):
+            room = max(stop, 2 * len(self._id))
+            self._y = np.concatenate([self._y, np.empty(room - len(self._y))])
+            self._weight = np.concatenate([self._weight, np.empty(room - len(self._weight))])
+            self._id = np.concatenate([self._id, np.empty(room - len(self._id), dtype=np.int64)])
+        self._y[start:stop] = y
+        self._weight[start:stop] = weight
+        self._id[start:stop] = ids
+        self._slot_of.update(zip(ids.tolist(), range(start, stop), strict=True))
+        self._n = stop
+        return np.arange(start, stop, dtype=np.int64)
+
+    def count_arrivals(self, ids: np.ndarray) -> None:
+        """Note that these examples have been learned for good."""
+        self.seen += len(ids)
+        self.next_id = max(self.next_id, int(ids.max()) + 1)
+
+    def truncate(self, size: int) -> None:
+        """Take back the latest appends."""
+        for i in self._id[size : self._n].tolist():
+            del self._slot_of[i]
+        self._n = size
+
+    def set_weight(self, slots: np.ndarray, weight: np.ndarray) -> None:
+        self._weight[slots] = weight
+
+    def remove(self, slot: int) -> int:
+        """Remove one example; return the slot whose example has moved here."""
+        last = self._n - 1
+        del self._slot_of[int(self._id[slot])]
+        if slot != last:
+            for column in (self._y, self._weight, self._id):
+                column[slot] = column[last]
+            self._slot_of[int(self._id[slot])] = slot
+        self._n = last
+        return last
+
+
+def _check_unique(ids: np.ndarray) -> None:
+    if len(ids) < 2:
+        return
+    values, counts = np.unique(ids, return_counts=True)
+    if len(values) < len(ids):
+        raise DuplicateIdError(
+            f"ids must not repeat. Repeated: {_some(values[counts > 1].tolist())}."
+        )
+
+
+def _some(values: list[int], limit: int = 5) -> str:
+    text = ", ".join(str(v) for v in values[:limit])
+    return text if len(values) <= limit else f"{text} and {len(values) - limit} more"
