@@ -272,14 +272,21 @@ void bind_head(nb::module_& m) {
       .def_prop_ro("members", &Head::members)
       .def_prop_ro("updates", [](const Head& h) { return h.updates; })
       .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
-      .def_prop_ro("expansion_kept", [](const Head& h) { return to_numpy(h.F); }, nb::rv_policy::automatic)
       .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
       .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
       .def_prop_ro("lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
       .def_prop_ro("hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
+      .def_prop_ro("group", [](const Head& h) { return to_numpy(h.group); },
+                   nb::rv_policy::automatic)
       .def_prop_ro("mu", [](const Head& h) { return h.mu; })
       .def_prop_ro("target", [](const Head& h) { return h.target; })
       .def_prop_ro("margin", [](const Head& h) { return to_numpy(h.factor.variables()); }, nb::rv_policy::automatic)
+      .def_prop_ro("factored",
+                   [](const Head& h) {
+                     std::size_t inside = 0;
+                     for (std::size_t v = 0; v < h.variables(); ++v) inside += h.inside(v);
+                     return inside == h.factor.size();
+                   })
       .def("inside",
            [](const Head& h) {
              std::vector<std::int64_t> out;
@@ -318,6 +325,20 @@ void bind_head(nb::module_& m) {
            [](Head& h, const In1<double>& c) {
              require(c.shape(0) == h.variables(), "c needs one entry per variable");
              h.c = to_vector(c);
+           })
+      .def("assign",
+           [](Head& h, const In1<double>& x, const In1<double>& lo, const In1<double>& hi,
+              const std::vector<double>& mu, const std::vector<double>& target) {
+             require(x.shape(0) == h.variables() && lo.shape(0) == h.variables() &&
+                         hi.shape(0) == h.variables(),
+                     "x, lo and hi need one entry per variable");
+             h.x = to_vector(x);
+             h.lo = to_vector(lo);
+             h.hi = to_vector(hi);
+             h.mu = to_groups(mu);
+             h.target = to_groups(target);
+             h.forget_factor();
+             h.refresh();
            })
       .def("save", &Head::save)
       .def("restore", &Head::restore)

@@ -280,9 +280,23 @@ void Head::sync_block() {
     else
       block.remove_column(j);
   }
-  for (std::int64_t v : factor.variables())
-    if (wanted[static_cast<std::size_t>(v)])
-      block.append_column(v, member_row(member_of(static_cast<std::size_t>(v)), buffer_));
+  // Several columns at a time: each row of the block is then touched once for all of them.
+  constexpr std::size_t kTogether = 8;
+  std::vector<std::int64_t> waiting;
+  std::vector<double> columns(kTogether * members());
+  const auto write = [&] {
+    block.append_columns(waiting.data(), waiting.size(), columns.data());
+    waiting.clear();
+  };
+  for (std::int64_t v : factor.variables()) {
+    if (!wanted[static_cast<std::size_t>(v)]) continue;
+    const double* row = member_row(member_of(static_cast<std::size_t>(v)), buffer_);
+    std::copy(row, row + members(),
+              columns.begin() + static_cast<std::ptrdiff_t>(waiting.size() * members()));
+    waiting.push_back(v);
+    if (waiting.size() == kTogether) write();
+  }
+  write();
 }
 
 }  // namespace supple

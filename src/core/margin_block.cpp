@@ -31,18 +31,21 @@ void MarginBlock::remove_row(std::size_t member) {
   value_.resize(rows_ * stride_);
 }
 
-void MarginBlock::append_column(std::int64_t variable, const double* values) {
+void MarginBlock::append_columns(const std::int64_t* variables, std::size_t count,
+                                 const double* values) {
   const std::size_t column = columns();
-  if (column == stride_) {
-    const std::size_t stride = (stride_ + stride_ / 2 + 16) / 8 * 8;
+  if (column + count > stride_) {
+    const std::size_t stride = (column + count + stride_ / 2 + 16) / 8 * 8;
     std::vector<double> grown(rows_ * stride);
     for (std::size_t i = 0; i < rows_; ++i)
       std::copy(row(i), row(i) + column, grown.data() + i * stride);
     value_.swap(grown);
     stride_ = stride;
   }
-  for (std::size_t i = 0; i < rows_; ++i) value_[i * stride_ + column] = values[i];
-  variables_.push_back(variable);
+  for (std::size_t i = 0; i < rows_; ++i)
+    for (std::size_t k = 0; k < count; ++k)
+      value_[i * stride_ + column + k] = values[k * rows_ + i];
+  variables_.insert(variables_.end(), variables, variables + count);
 }
 
 void MarginBlock::remove_column(std::size_t column) {

@@ -19,7 +19,8 @@ class MarginBlock {
   void start(std::size_t rows, std::size_t expected_columns);  // empty block of that many rows
   void append_row(const double* values);
   void remove_row(std::size_t member);  // the last row moves here
-  void append_column(std::int64_t variable, const double* values);
+  // Columns one after the other in `values`, `rows()` entries each.
+  void append_columns(const std::int64_t* variables, std::size_t count, const double* values);
   void remove_column(std::size_t column);  // the last column moves here
   void rename(std::int64_t from, std::int64_t to);
 

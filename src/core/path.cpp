@@ -42,6 +42,7 @@ class Path {
   void leave(std::size_t v, Side side);
   void exchange(std::size_t v);
   // --- one step ---
+  bool at_rest() const;
   void direction();
   void rates();
   double refine();
@@ -52,7 +53,6 @@ class Path {
   // --- screening: members that cannot reach a breakpoint yet wait ---
   void wake(double radius);
   void flush();
-  double largest_change(double dt) const;  // bound on |dg| of any sleeper in a step of length dt
   void append_column(std::size_t v);
   void remove_column(std::size_t v);
 
@@ -72,8 +72,10 @@ class Path {
 
   std::vector<std::int64_t> awake, asleep;  // members
   std::vector<double> pending, pending_q;   // what the sleepers have not been told
-  double radius = 0.0, spent = 0.0, total = 0.0;
-  double root_diagonal = 0.0, dw = 0.0, q_size = 0.0;
+  bool dirty = false;
+  std::vector<double> F_start;
+  PerGroup mu_start{};
+  double largest_diagonal = 0.0, q_size = 0.0;
 };
 
 Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vector<double>& lo,
@@ -94,8 +96,7 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
   for (std::size_t e = 0; e < h.n_groups; ++e) target_rate[e] = target1[e] - h.target[e];
   h.sync_block();
   for (std::size_t m = 0; m < h.members(); ++m)
-    root_diagonal = std::max(root_diagonal, h.diagonal(m * h.per));
-  root_diagonal = std::sqrt(root_diagonal);
+    largest_diagonal = std::max(largest_diagonal, h.diagonal(m * h.per));
   for (std::size_t v = 0; v < n; ++v) {
     if (h.fixed(v))
       side[v] = dlo[v] == dhi[v] ? Side::frozen
@@ -107,7 +108,9 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
     const auto v = static_cast<std::size_t>(k);
     if (side[v] != Side::margin) drive(v, side[v] == Side::upper ? dhi[v] : dlo[v]);
   }
-  wake(h.reach > 0.0 && h.members() > kScreenFrom ? 2.0 * h.reach : kInf);
+  F_start = h.F;
+  mu_start = h.mu;
+  wake(h.reach > 0.0 && h.members() > kScreenFrom ? h.reach : kInf);
 }
 
 void Path::drive(std::size_t v, double rate) {
@@ -130,14 +133,13 @@ void Path::set_side(std::size_t v, Side s) {
 }
 
 // --- screening -------------------------------------------------------------------------------
-// Along a step |dg_i| <= sqrt(K_ii) ||dw|| dt + |dmu| dt. A member none of whose gradients is
-// within `radius` of zero sleeps until that much has been spent; several steps are then applied
-// to it in one product.
+// Most gradients are too far from zero to matter for this path. A member none of whose gradients
+// is within `radius` of zero sleeps: all steps are applied to it in one product at the end. The
+// radius follows how far gradients moved in recent paths. Should a sleeper have crossed zero all
+// the same, finish() finds it, and the caller's polish, which only needs a good start, mends it.
 
-void Path::wake(double new_radius) {
+void Path::wake(double radius) {
   flush();
-  radius = new_radius;
-  spent = 0.0;
   awake.clear();
   asleep.clear();
   for (std::size_t m = 0; m < h.members(); ++m) {
@@ -153,20 +155,17 @@ void Path::wake(double new_radius) {
 }
 
 void Path::flush() {
+  if (!dirty) return;
+  dirty = false;
   for (std::int64_t k : asleep) {
     const auto m = static_cast<std::size_t>(k);
     h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
   }
 }
 
-double Path::largest_change(double dt) const {
-  double shift = 0.0;
-  for (std::size_t e = 0; e < h.n_groups; ++e) shift = std::max(shift, std::abs(dmu[e]));
-  return (root_diagonal * dw + shift) * dt;
-}
-
 void Path::append_column(std::size_t v) {
-  h.block.append_column(static_cast<std::int64_t>(v), h.member_row(h.member_of(v), buffer));
+  const auto variable = static_cast<std::int64_t>(v);
+  h.block.append_columns(&variable, 1, h.member_row(h.member_of(v), buffer));
   pending.push_back(0.0);
 }
 
@@ -232,6 +231,7 @@ void Path::exchange(std::size_t v) {
     h.x[u] += by_variable[u];
     pending[j] += by_variable[u];
   }
+  dirty = !asleep.empty();
   dx_block.resize(h.block.columns());
   for (std::size_t j = 0; j < h.block.columns(); ++j)
     dx_block[j] = by_variable[static_cast<std::size_t>(h.block.variables()[j])];
@@ -277,6 +277,18 @@ bool Path::refill_groups() {
 
 // --- one step --------------------------------------------------------------------------------
 
+// No bound in use moves, no target does, and no margin variable will be met by its bound.
+bool Path::at_rest() const {
+  if (moving > 0) return false;
+  for (std::size_t e = 0; e < h.n_groups; ++e)
+    if (target_rate[e] != 0.0) return false;
+  for (std::size_t k = 0; k < moved.size(); ++k) {
+    const auto v = static_cast<std::size_t>(moved[k]);
+    if (side[v] == Side::margin && !(lo1[k] < h.x[v] && h.x[v] < hi1[k])) return false;
+  }
+  return true;
+}
+
 void Path::direction() {
   const auto& margin = h.factor.variables();
   residual.resize(margin.size());
@@ -303,14 +315,7 @@ void Path::rates() {
     dx_block[j] = by_variable[static_cast<std::size_t>(h.block.variables()[j])];
   simd().product_rows(h.block.data(), h.block.stride(), awake.data(), awake.size(),
                       dx_block.data(), dx_block.size(), dF.data());
-  double energy = 0.0;  // ||dw||^2 = sum over moving variables of dx dF
-  for (std::size_t k = 0; k < awake.size(); ++k) {
-    const auto m = static_cast<std::size_t>(awake[k]);
-    dF[k] += q[m];
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
-      energy += (side[v] == Side::margin ? by_variable[v] : speed[v]) * dF[k];
-  }
-  dw = std::sqrt(std::max(0.0, energy));
+  for (std::size_t k = 0; k < awake.size(); ++k) dF[k] += q[static_cast<std::size_t>(awake[k])];
 }
 
 double Path::refine() {
@@ -357,7 +362,7 @@ Event Path::next_event() const {
   // Rates below the rounding of the sums they come from are zero.
   double sum = 0.0;
   for (double value : dx) sum += std::abs(value);
-  const double tiny_g = 4.0 * kEps * (root_diagonal * root_diagonal * sum + q_size);
+  const double tiny_g = 4.0 * kEps * (largest_diagonal * sum + q_size);
   for (std::size_t k = 0; k < awake.size(); ++k) {
     const auto m = static_cast<std::size_t>(awake[k]);
     for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
@@ -389,6 +394,7 @@ void Path::advance(double dt) {
   for (std::size_t k = 0; k < awake.size(); ++k)
     h.F[static_cast<std::size_t>(awake[k])] += dt * dF[k];
   if (!asleep.empty()) {
+    dirty = true;
     simd().axpy(dt, dx_block.data(), pending.data(), pending.size());
     simd().axpy(dt, q.data(), pending_q.data(), pending_q.size());
   }
@@ -412,7 +418,13 @@ void Path::finish() {
   h.target = target1;
   flush();
   asleep.clear();
-  h.reach = h.reach > 0.0 ? 0.8 * h.reach + 0.2 * total : total;
+  double moved_most = 0.0;
+  for (std::size_t v = 0; v < h.variables(); ++v) {
+    if (dlo[v] != 0.0 || dhi[v] != 0.0) continue;
+    const std::size_t m = h.member_of(v), e = h.group[v];
+    moved_most = std::max(moved_most, std::abs(h.F[m] - F_start[m] + h.mu[e] - mu_start[e]));
+  }
+  h.reach = std::max(1.25 * moved_most, 0.9 * h.reach);
   ++h.updates;
   h.balance_mu();
 }
@@ -428,17 +440,11 @@ PathResult Path::run(const Interrupt& interrupt) {
       asleep.clear();
       return {false, breakpoints};
     }
+    if (at_rest()) break;
     direction();
     Event event = next_event();
     const double dt = std::min(event.dt, 1.0 - t);
-    const double change = largest_change(dt);
-    if (!asleep.empty() && spent + change >= radius) {
-      wake(4.0 * std::max(radius, change));
-      continue;
-    }
     const bool last = event.dt > 1.0 - t;
-    spent += change;
-    total += change;
     advance(dt);
     if (last) break;
     standing = dt > 0.0 ? 0 : standing + 1;

@@ -169,6 +169,23 @@ class Engine:
                 out[:, column] += readout.diagonal * self.kernel.diagonal(X)
         return out
 
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        state["_gram"] = None if self._gram is None else self.points(np.arange(self.n))
+        state["_machines"] = {key: m.to_arrays() for key, m in self._machines.items()}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        X = state["_gram"]
+        if X is not None:
+            self._gram = gram_for(self.kernel, X, self._cache_bytes)
+            self._gram.append(X)
+        self._machines = {
+            key: Machine.from_arrays(self._gram, self.problem, arrays)
+            for key, arrays in state["_machines"].items()
+        }
+
     # ------------------------------------------------------------------ writing
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray | None) -> Step:

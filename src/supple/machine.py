@@ -31,6 +31,23 @@ class Machine:
     def empty(cls, gram: Any, problem: Problem) -> Machine:
         return cls(Head(gram.core, problem.per, problem.groups))
 
+    def to_arrays(self) -> dict[str, Any]:
+        """Return what defines this machine; Kx and the factor are derived from it."""
+        core = self.core
+        names = ("slot", "c", "group", "x", "lo", "hi", "mu", "target")
+        record = (self.ready, self.reason, self.iterations)
+        return {name: getattr(core, name) for name in names} | {"record": record}
+
+    @classmethod
+    def from_arrays(cls, gram: Any, problem: Problem, arrays: dict[str, Any]) -> Machine:
+        """Build the machine again."""
+        machine = cls.empty(gram, problem)
+        core = machine.core
+        core.append(arrays["slot"], arrays["c"], arrays["group"])
+        core.assign(*(arrays[name] for name in ("x", "lo", "hi", "mu", "target")))
+        machine.ready, machine.reason, machine.iterations = arrays["record"]
+        return machine
+
 
 class HeadView:
     """What readers see of a head. Valid until the next change of the engine."""

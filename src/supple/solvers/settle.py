@@ -51,6 +51,8 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes
     """
     breakpoints = 0
     if settings.exact and not cold and _path_is_cheaper(head, move, block_bytes):
+        if not head.factored:  # restored or unpickled: the factor is built again
+            polish(head, GOAL)
         finished, breakpoints = head.path(move.variables, move.lo, move.hi, list(move.targets))
         if finished and _accepted(head):
             return Outcome("path", breakpoints)
