@@ -1,0 +1,69 @@
+# Every target sets up what it needs: a virtual environment, the build tools, the package.
+# Needed beforehand: Python >= 3.11, a C++20 compiler, make.
+
+PYTHON ?= python3
+VENV   ?= .venv
+RUN     = $(VENV)/bin/python
+PIP     = $(RUN) -m pip --quiet --quiet --disable-pip-version-check
+SOURCES = pyproject.toml CMakeLists.txt $(shell find src/core -type f 2>/dev/null)
+READY   = $(VENV)/.supple-ready
+ASAN    = .venv-asan
+
+.PHONY: demo test lint bench exactness endurance asan docs install clean help
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+demo: $(READY) ## stream a data set, forget a part, compare with refitting, draw the picture
+	$(RUN) examples/demo.py
+
+test: lint ## all checks: lint, types, layers, tests
+	$(RUN) -m pytest -n 2
+
+lint: $(READY) ## ruff, mypy, import-linter
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports
+
+bench: $(READY) ## time per update against refitting scikit-learn
+	$(RUN) benchmarks/speed.py
+
+exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
+	$(RUN) benchmarks/exactness.py
+
+endurance: $(READY) ## 100,000 mixed updates
+	$(RUN) benchmarks/endurance.py
+
+docs: $(READY) ## run every Python block of README.md and docs/ and every docstring example
+	$(RUN) -m pytest tests/docs
+
+# The compiler's own runtimes must be loaded before Python; libstdc++ with them, or exceptions
+# thrown by the extension cannot be intercepted. Python is not leak-free, hence detect_leaks=0.
+asan: $(ASAN)/.supple-ready ## the whole test suite on an AddressSanitizer + UBSan build
+	env LD_PRELOAD="$(foreach lib,asan ubsan stdc++,$(shell $(CXX) -print-file-name=lib$(lib).so))" \
+	    ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 \
+	    PYTHONMALLOC=malloc $(ASAN)/bin/python -m pytest -n 2 -p no:cacheprovider
+
+install: $(READY) ## only set up the virtual environment
+
+$(ASAN)/.supple-ready: $(SOURCES)
+	@$(MAKE) --no-print-directory install VENV=$(ASAN) BUILD_FLAGS="\
+	    -Ccmake.define.SUPPLE_SANITIZE=ON -Cbuild-dir=build/asan -Ccmake.build-type=RelWithDebInfo"
+
+# Rebuilt when a C++ source or pyproject.toml changes; Python files are used where they are.
+$(READY): $(SOURCES) | $(RUN)
+	@echo "building supple in $(VENV)"
+	@$(PIP) install --upgrade pip cmake ninja $(shell $(PYTHON) -c 'import tomllib as t; \
+	    print(*map(repr, t.load(open("pyproject.toml", "rb"))["build-system"]["requires"]))')
+	@$(PIP) install --no-build-isolation $(BUILD_FLAGS) --editable '.[dev]'
+	@touch $@
+
+$(RUN):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	    || { echo "supple needs Python >= 3.11; name one: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv $(VENV)
+
+clean: ## remove environments, builds and caches
+	rm -rf .venv .venv-asan build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
