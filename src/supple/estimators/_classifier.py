@@ -1,0 +1,349 @@
+"""Classification: labels, class weights, votes, and scikit-learn's layout of several machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.multiclass import _ovr_decision_function
+
+from supple.errors import InfeasibleError, InvalidInputError
+from supple.estimators._base import BaseSVM
+from supple.estimators._fitted import Support
+from supple.estimators._labels import LabelTable, as_labels
+from supple.estimators._model import Batch, Model
+from supple.multiclass import OneVsOne, OneVsRest, Plan
+
+if TYPE_CHECKING:
+    from supple.engine import HeadView
+
+
+@dataclass(frozen=True)
+class Classes:
+    """The classes at hand, sorted by label, and where their machines are in the engine.
+
+    `columns` and `signs` turn the engine's heads into scikit-learn's: for two classes one
+    machine that is positive on the second; one-vs-one (i, j) with i < j positive on i;
+    one-vs-rest i positive on i.
+    """
+
+    labels: NDArray[Any]
+    codes: list[int]
+    columns: list[int]
+    signs: NDArray[np.float64]
+
+
+def _present_codes(model: Model) -> list[int]:
+    """Return the codes of the classes that have an example with positive weight."""
+    engine = model.engine
+    if engine.n == 0:
+        return []
+    total = np.bincount(engine.y.astype(np.intp), weights=engine.weight)
+    return np.flatnonzero(total).tolist()
+
+
+class BaseClassifier(ClassifierMixin, BaseSVM):
+    """Base of SVC and NuSVC."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **BaseSVM._parameter_constraints,
+        "decision_function_shape": [StrOptions({"ovr", "ovo"})],
+        "break_ties": ["boolean"],
+        "multi_class": [StrOptions({"ovo", "ovr"})],
+    }
+    # NuSVC has no such parameter.
+    class_weight: Any = None
+
+    # ------------------------------------------------------------------ hooks of the base
+
+    def _plan(self) -> Plan:
+        return OneVsOne() if self.multi_class == "ovo" else OneVsRest()
+
+    def _check_params(self, params: Mapping[str, Any]) -> None:
+        name = type(self).__name__
+        if params["multi_class"] == "ovr" and params["decision_function_shape"] == "ovo":
+            raise InvalidInputError(
+                f"The 'decision_function_shape' parameter of {name} cannot be 'ovo' with "
+                "multi_class='ovr': there are no pairwise machines. Change one of the two."
+            )
+        class_weight = params.get("class_weight")
+        if not isinstance(class_weight, dict):
+            return
+        for label, weight in class_weight.items():
+            if not (isinstance(weight, Real) and 0.0 < float(weight) < np.inf):
+                raise InvalidInputError(
+                    f"The 'class_weight' parameter of {name} must have finite weights > 0. "
+                    f"Got {weight!r} for class {label!r} instead."
+                )
+
+    def _first_labels(self, classes: ArrayLike | None) -> tuple[LabelTable, dict[int, float]]:
+        given = self.class_weight if isinstance(self.class_weight, dict) else None
+        weights, labels = LabelTable().weights(given)
+        return labels.declare(classes, ()), weights
+
+    def _later_labels(self, model: Model, classes: ArrayLike | None) -> LabelTable:
+        if classes is None:
+            return model.labels
+        return model.labels.declare(classes, self.classes_.tolist())
+
+    def _new_class_weight(
+        self, model: Model, class_weight: Any
+    ) -> tuple[LabelTable, dict[int, float]]:
+        if class_weight == "balanced":
+            raise InvalidInputError(
+                "class_weight='balanced' is for fit only. Give retune the weights as a dict."
+            )
+        weights, labels = model.labels.weights(class_weight)
+        return labels, weights
+
+    def _plain_targets(self, y: Any, n: int) -> bool:
+        if type(y) is not np.ndarray or y.shape != (n,):
+            return False
+        kind = y.dtype.kind
+        return kind in "biuU" or (kind == "f" and bool(np.isfinite(y).all()))
+
+    def _targets(
+        self, y: Any, n: int, labels: LabelTable
+    ) -> tuple[NDArray[np.float64], LabelTable]:
+        return labels.encode(as_labels(y))
+
+    def _check_whole(self, batch: Batch, class_weight: dict[int, float]) -> dict[int, float]:
+        total = np.bincount(batch.targets.astype(np.intp), weights=batch.weight)
+        present = np.flatnonzero(total)
+        if len(present) < 2:
+            raise InvalidInputError(
+                "The number of classes has to be greater than one; got "
+                f"{len(present)} class with positive weight. partial_fit may start with one."
+            )
+        if self.class_weight != "balanced":
+            return class_weight
+        balanced = total.sum() / (len(present) * total[present])
+        return dict(zip(present.tolist(), balanced.tolist(), strict=True))
+
+    # ------------------------------------------------------------------ public methods
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the machine to a training set, replacing what was learned before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training points; for ``kernel="precomputed"`` the square kernel matrix.
+        y : array-like of shape (n_samples,)
+            Class labels, at least two different ones.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0. Weight 2 is the same as two copies of an example.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._begin(X, y, sample_weight, whole=True)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+    ) -> Self:
+        """Add examples to the model exactly; start a model if there is none.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New points.
+        y : array-like of shape (n_samples,)
+            Their labels. New classes may appear at any time, unless `classes` was given.
+        classes : array-like, default=None
+            All labels that may ever occur; a label outside is then an error. Optional.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0. An example of weight 0 is stored but has no effect.
+        ids : array-like of int, default=None
+            Names for the examples, for `forget` and `reweight`; unique among those held.
+            None numbers the examples in order of arrival.
+
+        Returns
+        -------
+        self : object
+            The model that `fit` gives on all examples held (with gamma as it was resolved at
+            the first batch).
+        """
+        return self._learn_more(X, y, sample_weight, ids, classes)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Evaluate the decision function.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Query points.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,) or (n_samples, n_classes) or \
+                (n_samples, n_classes * (n_classes - 1) / 2)
+            Two classes: positive for ``classes_[1]``. More classes: one column per class, or
+            one per pair of classes if ``decision_function_shape="ovo"``.
+        """
+        model = self._fitted()
+        classes = self._classes(model)
+        if len(classes.codes) < 2:
+            self._check_any_class(classes)
+            raise InfeasibleError(
+                f"The decision function of {type(self).__name__} needs two classes; so far only "
+                f"{classes.labels[0]!r} has examples with weight. predict answers with it."
+            )
+        decision = self._machines(X, model, classes)
+        if len(classes.codes) == 2:
+            return decision[:, 0]
+        if model.params["multi_class"] == "ovo" and self.decision_function_shape == "ovr":
+            return _ovr_decision_function(decision < 0, -decision, len(classes.codes))
+        return decision
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the class of each point.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Query points.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Labels. With one-vs-one machines the class with most votes, the first of ``classes_``
+            among equals unless `break_ties`.
+        """
+        model = self._fitted()
+        if self.break_ties and self.decision_function_shape == "ovo":
+            raise InvalidInputError(
+                "break_ties must be False when decision_function_shape is 'ovo'"
+            )
+        classes = self._classes(model)
+        k = len(classes.codes)
+        if k < 2:
+            self._check_any_class(classes)
+            winner = np.zeros(self._query(X, model).shape[0], dtype=np.intp)
+        elif k == 2:
+            winner = (self._machines(X, model, classes)[:, 0] >= 0).astype(np.intp)
+        elif model.params["multi_class"] == "ovr" or self.break_ties:
+            winner = np.argmax(self.decision_function(X), axis=1)
+        else:
+            winner = _vote(self._machines(X, model, classes), k)
+        return classes.labels.take(winner)
+
+    # ------------------------------------------------------------------ scikit-learn's layout
+
+    def _machines(self, X: Any, model: Model, classes: Classes) -> NDArray[np.float64]:
+        """Return the values of all machines in scikit-learn's order and signs."""
+        return self._decide(X, model)[:, classes.columns] * classes.signs
+
+    def _check_any_class(self, classes: Classes) -> None:
+        if not classes.codes:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance holds no example with positive weight. "
+                "Call 'fit' or 'partial_fit' before using it."
+            )
+
+    def _classes(self, model: Model) -> Classes:
+        if "classes" not in model.cache:
+            model.cache["classes"] = self._find_classes(model)
+        return model.cache["classes"]
+
+    def _find_classes(self, model: Model) -> Classes:
+        codes = sorted(_present_codes(model), key=model.labels.label)
+        column = {key: i for i, key in enumerate(model.engine.heads)}
+        wanted: list[tuple[tuple[int, ...], float]]
+        if len(codes) < 2:
+            wanted = []
+        elif model.params["multi_class"] == "ovo":
+            pairs = [(a, b) for i, a in enumerate(codes) for b in codes[i + 1 :]]
+            wanted = [(p, 1.0) if p in column else (p[::-1], -1.0) for p in pairs]
+            if len(codes) == 2:  # scikit-learn turns the sign of a single machine
+                wanted = [(wanted[0][0], -wanted[0][1])]
+        elif len(codes) == 2:
+            wanted = [(key, 1.0 if key[0] == codes[1] else -1.0) for key in column]
+        else:
+            wanted = [((code,), 1.0) for code in codes]
+        return Classes(
+            model.labels.array(codes),
+            codes,
+            [column[key] for key, _ in wanted],
+            np.array([sign for _, sign in wanted]),
+        )
+
+    def _oriented(self, model: Model) -> list[tuple[HeadView, float]]:
+        classes = self._classes(model)
+        heads = list(model.engine.heads.values())
+        return [(heads[c], s) for c, s in zip(classes.columns, classes.signs.tolist(), strict=True)]
+
+    def _find_support(self, model: Model) -> Support:
+        """Gather the support vectors of all machines, grouped by class, in LIBSVM's layout.
+
+        One-vs-one: row r of the column of a class i holds its coefficient in the machine of i
+        and the r-th other class. One-vs-rest and two classes: one row per machine.
+        """
+        classes = self._classes(model)
+        k = len(classes.codes)
+        machines = self._oriented(model)
+        slots = np.unique(np.concatenate([np.empty(0, np.int64), *(h.slots for h, _ in machines)]))
+        rank = np.zeros(max(classes.codes, default=0) + 1, dtype=np.intp)
+        rank[classes.codes] = np.arange(k)
+        owner = rank[model.engine.y[slots].astype(np.intp)]
+        order = np.argsort(owner, kind="stable")
+        slots, owner = slots[order], owner[order]
+        position = np.empty(model.engine.n, dtype=np.intp)
+        position[slots] = np.arange(len(slots))
+        pairwise = model.params["multi_class"] == "ovo" and k > 2
+        coef = np.zeros((k - 1 if pairwise else len(machines), len(slots)))
+        pairs = [(i, j) for i in range(k) for j in range(i + 1, k)]
+        for machine, (head, sign) in enumerate(machines):
+            at = position[head.slots]
+            row: Any = machine
+            if pairwise:
+                i, j = pairs[machine]
+                row = np.where(owner[at] == i, j - 1, i)
+            coef[row, at] = sign * head.coef
+        return Support(slots, coef, np.bincount(owner, minlength=k))
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """Sorted labels of the classes that have examples with positive weight."""
+        return self._classes(self._held()).labels
+
+    @property
+    def class_weight_(self) -> NDArray[np.float64]:
+        """Weights of the classes, in the order of ``classes_``."""
+        model = self._held()
+        codes = self._classes(model).codes
+        return np.array([model.class_weight.get(code, 1.0) for code in codes])
+
+    @property
+    def n_iter_(self) -> NDArray[np.int32]:
+        """Iterations of the solvers in the last update, per machine."""
+        model = self._held()
+        keys = list(model.engine.heads)
+        wanted = (keys[column] for column in self._classes(model).columns)
+        return np.array([model.engine.n_iter.get(key, 0) for key in wanted], dtype=np.int32)
+
+
+def _vote(decision: NDArray[np.float64], k: int) -> NDArray[np.intp]:
+    """Return the index of the class with most votes of the pairwise machines."""
+    votes = np.zeros((len(decision), k), dtype=np.intp)
+    pairs = ((i, j) for i in range(k) for j in range(i + 1, k))
+    for column, (i, j) in zip(decision.T, pairs, strict=True):
+        first = column > 0
+        votes[:, i] += first
+        votes[:, j] += ~first
+    return np.argmax(votes, axis=1)

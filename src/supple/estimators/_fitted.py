@@ -1,0 +1,205 @@
+"""Fitted attributes: views of the engine, computed when asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
+
+from supple.errors import InfeasibleError
+from supple.estimators._model import Model
+from supple.estimators._validation import Points, check_points, conform
+
+if TYPE_CHECKING:
+    from supple.engine import HeadView
+
+
+class Support:
+    """Support vectors in scikit-learn's order: slots, coefficients, number per class."""
+
+    def __init__(
+        self, slots: NDArray[np.int64], coef: NDArray[np.float64], counts: NDArray[np.int64]
+    ) -> None:
+        self.slots = slots
+        self.coef = coef
+        self.counts = counts
+
+
+class FittedAttributes:
+    """Attributes of scikit-learn's SVMs and those that only exact models have.
+
+    Before `fit` every one of them raises NotFittedError, which is an AttributeError.
+    """
+
+    _model: Model
+    n_features_in_: int
+    kernel: Any
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__ and self._model.engine.n > 0
+
+    def _held(self) -> Model:
+        """Return the model, which may be empty."""
+        model: Model | None = self.__dict__.get("_model")
+        if model is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' or "
+                "'partial_fit' with appropriate arguments before using this estimator."
+            )
+        return model
+
+    def _fitted(self) -> Model:
+        """Return the model, which holds examples."""
+        model = self._held()
+        if model.engine.n == 0:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance holds no examples: all were forgotten. "
+                "Call 'fit' or 'partial_fit' before using it."
+            )
+        return model
+
+    def _waiting(self, model: Model) -> str:
+        """Return why a head has no solution yet, "" if all have one."""
+        return next((head.reason for head in model.engine.heads.values() if not head.ready), "")
+
+    def _require_ready(self, model: Model, what: str) -> None:
+        reason = self._waiting(model)
+        if reason:
+            raise InfeasibleError(f"{type(self).__name__} {what}: {reason}")
+
+    # ------------------------------------------------------------------ decision values
+
+    def _plain(self, X: Any, model: Model) -> bool:
+        """Whether X is as the model keeps its points already: the short way for single rows."""
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.dtype == model.dtype
+            and not model.sparse
+            and X.flags.c_contiguous
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and "feature_names_in_" not in self.__dict__
+            and bool(np.isfinite(X).all())
+        )
+
+    def _query(self, X: Any, model: Model) -> Points:
+        if self._plain(X, model):
+            return X
+        precomputed = model.params["kernel"] == "precomputed"
+        X, _ = check_points(self, X, "no_validation", reset=False, sparse=not precomputed)
+        return conform(X, sparse=model.sparse, dtype=model.dtype, exact=False)
+
+    def _decide(self, X: Any, model: Model) -> NDArray[np.float64]:
+        """Return f(X) of every head in the engine's order."""
+        points = self._query(X, model)
+        self._require_ready(model, "cannot predict yet")
+        return model.engine.decision(points)
+
+    # ------------------------------------------------------------------ views of the heads
+
+    def _oriented(self, model: Model) -> list[tuple[HeadView, float]]:
+        """Return the heads in scikit-learn's order, each with the sign it has there."""
+        return [(head, 1.0) for head in model.engine.heads.values()]
+
+    def _find_support(self, model: Model) -> Support:
+        for head in model.engine.heads.values():
+            return Support(head.slots, np.array(head.coef, ndmin=2), np.array([len(head.slots)]))
+        return Support(np.empty(0, dtype=np.int64), np.empty((1, 0)), np.array([0]))
+
+    def _support(self) -> Support:
+        model = self._held()
+        if "support" not in model.cache:
+            model.cache["support"] = self._find_support(model)
+        return model.cache["support"]
+
+    @property
+    def support_(self) -> NDArray[np.int64]:
+        """Positions of the support vectors in ``ids_``, grouped by class."""
+        return self._support().slots
+
+    @property
+    def support_ids_(self) -> NDArray[np.int64]:
+        """Ids of the support vectors, in the order of ``support_``."""
+        return self.ids_[self.support_]
+
+    @property
+    def support_vectors_(self) -> Points:
+        """Support vectors, CSR if the model holds CSR; empty if the kernel is precomputed."""
+        model = self._held()
+        if model.params["kernel"] == "precomputed":
+            return np.empty((0, 0))
+        return model.engine.points(self.support_)
+
+    @property
+    def n_support_(self) -> NDArray[np.int64]:
+        """Number of support vectors, per class for classifiers."""
+        return self._support().counts
+
+    @property
+    def dual_coef_(self) -> Any:
+        """Coefficients of the support vectors in the decision function, CSR if these are."""
+        coef = self._support().coef
+        return sp.csr_array(coef) if self._held().sparse else coef
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Constants of the decision functions."""
+        return np.array([sign * head.intercept for head, sign in self._oriented(self._held())])
+
+    @property
+    def coef_(self) -> Any:
+        """Weights of the features, one row per decision function (linear kernel only)."""
+        model = self._held()
+        if model.params["kernel"] != "linear":
+            raise AttributeError("coef_ is only available when using a linear kernel")
+        coef = np.zeros((len(model.engine.heads), self.n_features_in_))
+        for row, (head, sign) in zip(coef, self._oriented(model), strict=True):
+            row[:] = sign * (head.coef @ model.engine.points(head.slots))
+        coef.flags.writeable = False
+        return sp.csr_array(coef) if model.sparse else coef
+
+    @property
+    def n_iter_(self) -> Any:
+        """Iterations of the solvers in the last update."""
+        return next(iter(self._held().engine.n_iter.values()), 0)
+
+    # ------------------------------------------------------------------ what it holds, how well
+
+    @property
+    def ids_(self) -> NDArray[np.int64]:
+        """Ids of the examples held."""
+        return self._held().engine.ids
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of examples learned since the last `fit`, forgotten ones included."""
+        return self._held().engine.seen
+
+    @property
+    def shape_fit_(self) -> tuple[int, int]:
+        """Number of examples held and of features."""
+        return self._held().engine.n, self.n_features_in_
+
+    @property
+    def kkt_violation_(self) -> float:
+        """Largest violation of the optimality conditions, computed afresh."""
+        return max((h.kkt_violation() for h in self._held().engine.heads.values()), default=0.0)
+
+    @property
+    def dual_objective_(self) -> float:
+        """Dual objective (to be maximised), summed over the machines, computed afresh."""
+        return float(sum(h.dual_objective() for h in self._held().engine.heads.values()))
+
+    @property
+    def exact_(self) -> bool:
+        """False if the kernel is indefinite and the model makes no claim of exactness."""
+        return self._held().engine.exact
+
+    @property
+    def _gamma(self) -> float:
+        """The number that gamma="scale" or "auto" stands for, fixed at the first batch."""
+        return self._held().gamma

@@ -1,0 +1,58 @@
+"""The records an estimator keeps and passes on: its model, and one checked batch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.engine import Engine
+from supple.estimators._labels import LabelTable
+from supple.estimators._validation import Points
+from supple.kernels import RBF, Callable, Linear, Poly, Precomputed, Sigmoid
+
+
+@dataclass
+class Model:
+    """The engine of a fitted estimator and what it was built from."""
+
+    engine: Engine
+    params: dict[str, Any]
+    gamma: float
+    sparse: bool
+    dtype: np.dtype[Any]
+    labels: LabelTable
+    class_weight: dict[int, float]
+    # Values derived from the engine, emptied before every update. They live here because
+    # predicting must not change the estimator's own attributes.
+    cache: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Checked examples, ready for the engine."""
+
+    X: Points
+    targets: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    ids: NDArray[np.int64] | None
+    labels: LabelTable
+
+
+def make_kernel(params: Mapping[str, Any], gamma: float) -> Any:
+    """Return the kernel object for the kernel parameters of an estimator."""
+    name = params["kernel"]
+    if callable(name):
+        return Callable(name)
+    if name == "linear":
+        return Linear()
+    if name == "rbf":
+        return RBF(gamma)
+    if name == "poly":
+        return Poly(gamma, int(params["degree"]), float(params["coef0"]))
+    if name == "sigmoid":
+        return Sigmoid(gamma, float(params["coef0"]))
+    return Precomputed()

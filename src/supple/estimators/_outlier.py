@@ -1,0 +1,107 @@
+"""Outlier detection: what OneClassSVM and SVDD share."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import OutlierMixin
+
+from supple.estimators._base import BaseSVM
+
+# Decision values smaller than this part of the offset are rounding errors of zero.
+_BOUNDARY = 1e-9
+
+
+class BaseOutlier(OutlierMixin, BaseSVM):
+    """Base of OneClassSVM and SVDD: positive inside the boundary, negative outside."""
+
+    _y_check = None
+
+    @property
+    def offset_(self) -> Any:
+        """Value of `score_samples` at the boundary."""
+        raise NotImplementedError
+
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the boundary to a training set, replacing what was learned before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training points.
+        y : Ignored
+            Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0. Weight 2 is the same as two copies of an example.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._begin(X, None, sample_weight, whole=True)
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+    ) -> Self:
+        """Add examples to the model exactly; start a model if there is none.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New points.
+        y : Ignored
+            Present by convention.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0. An example of weight 0 is stored but has no effect.
+        ids : array-like of int, default=None
+            Names for the examples, for `forget` and `reweight`; unique among those held.
+            None numbers the examples in order of arrival.
+
+        Returns
+        -------
+        self : object
+            The model that `fit` gives on all examples held (with gamma as it was resolved at
+            the first batch).
+        """
+        return self._learn_more(X, None, sample_weight, ids)
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Evaluate the decision function: ``score_samples(X) - offset_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Query points.
+
+        Returns
+        -------
+        decision : ndarray of shape (n_samples,)
+            Positive for inliers, negative for outliers, exactly zero for points that rounding
+            cannot tell from the boundary, such as the support vectors on it.
+        """
+        decision = self._decide(X, self._fitted())[:, 0]
+        decision[np.abs(decision) <= _BOUNDARY * np.abs(self.offset_)] = 0.0
+        return decision
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Tell inliers from outliers.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Query points.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            +1 for inliers (decision function >= 0), -1 for outliers.
+        """
+        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,0 +1,247 @@
+"""Checks of what the user passes in: points, weights, ids and the scale of gamma.
+
+Nothing here changes an argument. Everything raises before the engine is touched.
+"""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import validate_data
+
+from supple.errors import InvalidInputError
+
+# Points are an ndarray or a SciPy CSR array / matrix; SciPy has no common type for them.
+Points = Any
+
+LARGEST_EXACT_INTEGER = 2**53
+
+
+def check_points(
+    estimator: Any, X: Any, y: Any, *, reset: bool, sparse: bool, **y_check: Any
+) -> tuple[Points, Any]:
+    """Return X as finite, C-contiguous or canonical CSR points, and y checked by scikit-learn.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Receives `n_features_in_` and `feature_names_in_` if `reset`, else X must agree with them.
+    X : array-like or sparse
+        float32 and float64 stay as they are, all else becomes float64.
+    y : array-like, None or "no_validation"
+        None is refused by estimators that need targets.
+    reset : bool
+        True for the first batch of a model.
+    sparse : bool
+        Whether sparse X is accepted.
+    **y_check : dict
+        Further keywords of scikit-learn's check of y.
+    """
+    try:
+        checked = validate_data(
+            estimator,
+            X,
+            y,
+            reset=reset,
+            dtype=[np.float64, np.float32],
+            order="C",
+            accept_sparse="csr" if sparse else False,
+            ensure_all_finite=False,
+            **y_check,
+        )
+    except OverflowError:
+        raise InvalidInputError(
+            "The input contains an integer too large for float64. Rescale the values."
+        ) from None
+    points, y = checked if isinstance(checked, tuple) else (checked, None)
+    if sp.issparse(points):
+        points = _canonical(points)
+        check_integers(X, points.data, "X")
+    else:
+        check_integers(X, points, "X")
+    _check_finite(estimator, points)
+    return points, y
+
+
+def _canonical(X: Points) -> Points:
+    """Return CSR with 32-bit, sorted, unique indices; the user's matrix is not touched."""
+    if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        raise InvalidInputError(
+            f"Sparse X of shape {X.shape} with {X.nnz} entries needs 64-bit indices; supple "
+            "uses 32-bit ones. Pass fewer rows at a time to partial_fit."
+        )
+    indices = X.indices.astype(np.int32, copy=False)
+    indptr = X.indptr.astype(np.int32, copy=False)
+    # A new header, because SciPy remembers on the old one whether it was sorted once.
+    fresh = type(X)((X.data, indices, indptr), shape=X.shape)
+    fresh.check_format(full_check=True)
+    if not fresh.has_canonical_format:
+        fresh = fresh.copy()
+        fresh.sum_duplicates()
+    return fresh
+
+
+def check_integers(raw: Any, values: NDArray[Any], name: str) -> None:
+    """Refuse integers in `raw` that became other numbers when converted to `values`."""
+    kind = getattr(getattr(raw, "dtype", None), "kind", "O")
+    if kind in "fb" or values.size == 0:
+        return
+    with np.errstate(invalid="ignore"):
+        # Not beyond, because the integer next to the limit has been rounded to it.
+        if values.max() < LARGEST_EXACT_INTEGER and values.min() > -LARGEST_EXACT_INTEGER:
+            return
+    items = raw.data if sp.issparse(raw) else np.asarray(raw)
+    if items.dtype.kind not in "iu":
+        if items.dtype.kind != "O":
+            return
+        items = np.array([v for v in items.ravel() if isinstance(v, Integral)], dtype=object)
+    # Python integers, because abs of the smallest int64 overflows.
+    worst = max((int(v) for v in (items.max(), items.min())), key=abs) if items.size else 0
+    if abs(worst) > LARGEST_EXACT_INTEGER:
+        raise InvalidInputError(
+            f"Input {name} contains the integer {worst}, beyond 2**53: float64 cannot hold such "
+            "integers exactly. Rescale the values, or convert them to float yourself if rounding "
+            "is acceptable."
+        )
+
+
+def _check_finite(estimator: Any, X: Points) -> None:
+    values = X.data if sp.issparse(X) else X
+    finite = np.isfinite(values)
+    if finite.all():
+        return
+    if sp.issparse(X):
+        entry = int(np.flatnonzero(~finite)[0])
+        row = int(np.searchsorted(X.indptr, entry, side="right")) - 1
+        column, value = int(X.indices[entry]), X.data[entry]
+    else:
+        row, column = (int(i) for i in np.argwhere(~finite)[0])
+        value = X[row, column]
+    what = "NaN" if np.isnan(value) else f"infinity or a value too large for {X.dtype}"
+    raise InvalidInputError(
+        f"Input X contains {what} (first at row {row}, column {column}). "
+        f"{type(estimator).__name__} needs finite values: impute, clip or drop them first."
+    )
+
+
+def conform(X: Points, *, sparse: bool, dtype: np.dtype[Any], exact: bool) -> Points:
+    """Convert checked points to the kind (dense or CSR) and dtype a model holds.
+
+    With `exact`, a float32 model refuses values that float32 would round.
+    """
+    if sp.issparse(X) and not sparse:
+        X = X.toarray()
+    elif sparse and not sp.issparse(X):
+        X = sp.csr_array(X)
+    if X.dtype == dtype:
+        return X
+    with np.errstate(over="ignore"):
+        converted = X.astype(dtype)
+    new, old = (converted.data, X.data) if sparse else (converted, X)
+    if exact and not np.array_equal(new, old):
+        raise InvalidInputError(
+            f"The model holds {dtype} points and X has {X.dtype} values that {dtype} would "
+            "round. Convert X yourself if that is acceptable, or start the model with "
+            f"{X.dtype} points."
+        )
+    if not np.isfinite(new).all():
+        raise InvalidInputError(f"Input X contains values too large for {dtype}.")
+    return converted
+
+
+def check_weight(
+    weight: ArrayLike | None, n: int, name: str = "sample_weight"
+) -> NDArray[np.float64]:
+    """Return `n` finite weights >= 0 as a new array; None is all ones, a number is for all."""
+    if weight is None:
+        return np.ones(n)
+    given = np.asarray(weight)
+    if given.dtype.kind not in "biufO":
+        raise InvalidInputError(f"'{name}' must be numbers. Got dtype {given.dtype} instead.")
+    if given.ndim > 1 or (given.ndim == 1 and given.shape[0] != n):
+        raise InvalidInputError(
+            f"'{name}' must be a number or have shape ({n},). Got shape {given.shape} instead."
+        )
+    result = np.empty(n)
+    result[...] = given
+    if not (result >= 0).all() or np.isinf(result).any():
+        bad = result[~((result >= 0) & np.isfinite(result))][0]
+        raise InvalidInputError(
+            f"'{name}' must be finite and >= 0. Got {bad} instead. Use 0 to take the weight "
+            "from an example, forget to remove it."
+        )
+    return result
+
+
+def check_targets(y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return regression targets as float64."""
+    targets = np.ascontiguousarray(y, dtype=np.float64)
+    check_integers(y, targets, "y")
+    return targets
+
+
+def check_ids(ids: Any, n: int | None = None) -> NDArray[np.int64]:
+    """Return ids as a 1-D int64 array; `n` is the length they must have, if known."""
+    # bool is an Integral, and True as an id is always a mistake for a mask.
+    if isinstance(ids, Integral) and not isinstance(ids, bool):
+        ids = [int(ids)]
+    given = np.asarray(ids)
+    if given.size and given.dtype.kind not in "iu":
+        raise InvalidInputError(
+            f"'ids' must be integers. Got {ids!r:.60} ({given.dtype}) instead. Ids are those "
+            "given to partial_fit, or the numbers in the attribute ids_."
+        )
+    if given.ndim != 1 or given.size == 0:
+        raise InvalidInputError(
+            "'ids' must be an integer or a one-dimensional, non-empty sequence of integers. "
+            f"Got shape {given.shape} instead."
+        )
+    if n is not None and given.size != n:
+        raise InvalidInputError(
+            f"'ids' must have one id per row of X, {n}. Got {given.size} instead."
+        )
+    if given.dtype.kind == "u" and given.max() > np.iinfo(np.int64).max:
+        raise InvalidInputError(f"'ids' must fit into int64. Got {given.max()} instead.")
+    return given.astype(np.int64)
+
+
+def resolve_gamma(gamma: str | Real, X: Points, weight: NDArray[np.float64]) -> float:
+    """Return gamma as a number: "scale" is 1 / (n_features * Var(X)), "auto" 1 / n_features.
+
+    The variance counts every row as often as its weight says, so that weight 2 is the same
+    as two copies of a row. With equal weights it is scikit-learn's.
+    """
+    if not isinstance(gamma, str):
+        return float(gamma)
+    if gamma == "auto":
+        return 1.0 / X.shape[1]
+    if not weight.any():
+        raise InvalidInputError(
+            "gamma='scale' needs examples that carry weight. Give gamma as a number."
+        )
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        variance = _variance(X, weight)
+        scale = 1.0 / (X.shape[1] * variance) if variance != 0 else 1.0
+    if not (np.isfinite(variance) and np.isfinite(scale)):
+        raise InvalidInputError(
+            "gamma='scale' cannot be computed: the variance of X is too large or too small for "
+            "float64. Standardise X, or give gamma as a number."
+        )
+    return float(scale)
+
+
+def _variance(X: Points, weight: NDArray[np.float64]) -> np.float64:
+    """Weighted variance over all entries of X, two-pass (zeros of CSR included)."""
+    uniform = weight.min() == weight.max()
+    if not sp.issparse(X):
+        if uniform:
+            return X.var(dtype=np.float64)
+        mean = np.average(X.mean(axis=1, dtype=np.float64), weights=weight)
+        return np.average(((X - mean) ** 2).mean(axis=1), weights=weight)
+    share = weight / weight.sum() / X.shape[1]
+    rows = np.repeat(share, np.diff(X.indptr))
+    values = X.data.astype(np.float64, copy=False)
+    mean = rows @ values
+    return rows @ (values - mean) ** 2 + (1.0 - rows.sum()) * mean**2

@@ -1,0 +1,147 @@
+"""Support vector classification with nu, a bound on the share of margin errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval
+
+from supple import problems
+from supple.estimators._classifier import BaseClassifier
+
+
+class NuSVC(BaseClassifier):
+    """Classify by the maximum margin with a given share of margin errors, exactly updatable.
+
+    For two classes y = +1, -1 the machine minimises::
+
+        1/2 |w|^2 - nu W rho + sum_i w_i max(0, rho - y_i f(x_i)),    W = sum_i w_i,
+
+    over w, b and rho >= 0, with w_i = sample_weight_i; f is then scaled to rho = 1. nu is an
+    upper bound on the share of margin errors and a lower bound on the share of support vectors.
+    There is a solution only if nu <= 2 min(W+, W-) / W with the weights W+ and W- of the two
+    classes: `fit` refuses otherwise, `partial_fit` stores the examples and waits. Parameters,
+    attributes, shapes and signs are those of :class:`sklearn.svm.NuSVC`, without `probability`,
+    `random_state` and `class_weight`, which has no effect there: use `sample_weight`.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        Share of margin errors, in (0, 1].
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
+        the matrix given as X (no updates),
+        or a function that maps X (n, d) and Z (m, d) to the matrix (n, m).
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient. "scale" is 1 / (n_features * X.var()) and "auto" is 1 / n_features,
+        computed from the first batch and kept from then on. The variance is weighted by
+        `sample_weight`.
+    coef0 : float, default=0.0
+        Constant in the polynomial and sigmoid kernels.
+    shrinking : bool, default=True
+        Whether the batch solver leaves out variables that are settled at a bound.
+    tol : float, default=1e-3
+        Tolerance at which the batch solver hands over to the exact finish; the tolerance of
+        the result only if the kernel is indefinite.
+    cache_size : float, default=200
+        Size of the kernel cache in MB.
+    verbose : bool or int, default=False
+        Print one line for each update.
+    max_iter : int, default=-1
+        Limit on the iterations of a solver, -1 for none. A model stopped early is not exact
+        and says so by a NotConvergedWarning.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        One column per class, or one per pair of classes. Ignored for two classes.
+    break_ties : bool, default=False
+        Whether `predict` settles equal numbers of votes by the decision function ("ovr").
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        One machine per pair of classes, or one per class against the rest.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Sorted labels of the classes that have examples with positive weight.
+    support_, support_ids_ : ndarray of shape (n_SV,)
+        Positions of the support vectors in ``ids_``, grouped by class, and their ids.
+    support_vectors_ : ndarray or CSR of shape (n_SV, n_features)
+        Support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray or CSR of shape (n_classes - 1, n_SV)
+        Coefficients y_i alpha_i in the layout of LIBSVM; one row per class for
+        ``multi_class="ovr"`` and more than two classes.
+    coef_ : ndarray or CSR of shape (n_machines, n_features)
+        Weights of the features, linear kernel only.
+    intercept_ : ndarray of shape (n_machines,)
+        Constants of the decision functions.
+    class_weight_ : ndarray of shape (n_classes,)
+        Weights of the classes.
+    n_iter_ : ndarray of shape (n_machines,)
+        Iterations of the solvers in the last update.
+    ids_ : ndarray of shape (n_held,)
+        Ids of the examples held.
+    n_samples_seen_ : int
+        Examples learned since the last `fit`, forgotten ones included.
+    kkt_violation_, dual_objective_ : float
+        How far from optimal the model is, and the value of the dual; computed when read.
+    exact_ : bool
+        False if the kernel is indefinite and no claim of exactness is made.
+    shape_fit_ : tuple of int
+        Number of examples held and of features.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had string column names.
+
+    Examples
+    --------
+    >>> from supple import NuSVC
+    >>> model = NuSVC(nu=0.5, kernel="linear").fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+    >>> model.predict([[1.5], [2.5]])
+    array([0, 1])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **BaseClassifier._parameter_constraints,
+        "nu": [Interval(Real, 0.0, 1.0, closed="right")],
+    }
+    _tunable = ("nu", *BaseClassifier._tunable)
+    _may_wait = True
+
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        multi_class: str = "ovo",
+    ) -> None:
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.multi_class = multi_class
+
+    def _problem(self, params: Mapping[str, Any]) -> problems.NuSVC:
+        return problems.NuSVC(float(params["nu"]))

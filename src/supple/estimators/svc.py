@@ -1,0 +1,190 @@
+"""Support vector classification with cost C."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Mapping
+from numbers import Real
+from typing import Any, Self
+
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+
+from supple import problems
+from supple.errors import InvalidInputError
+from supple.estimators._classifier import BaseClassifier
+
+
+class SVC(BaseClassifier):
+    """Classify by the maximum margin, and learn or forget examples exactly.
+
+    For two classes y = +1, -1 the machine minimises::
+
+        1/2 |w|^2 + sum_i C_i max(0, 1 - y_i f(x_i)),    f(x) = w'phi(x) + b,
+
+    with C_i = C * sample_weight_i * class_weight[y_i]. After any sequence of `partial_fit`,
+    `forget`, `reweight` and `retune` the model is the one that `fit` gives on the examples
+    held. Parameters, attributes, shapes and signs are those of :class:`sklearn.svm.SVC`,
+    without `probability` and `random_state`.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a margin error, > 0.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
+        the matrix given as X (no updates),
+        or a function that maps X (n, d) and Z (m, d) to the matrix (n, m).
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient. "scale" is 1 / (n_features * X.var()) and "auto" is 1 / n_features,
+        computed from the first batch and kept from then on. The variance is weighted by
+        `sample_weight`.
+    coef0 : float, default=0.0
+        Constant in the polynomial and sigmoid kernels.
+    shrinking : bool, default=True
+        Whether the batch solver leaves out variables that are settled at a bound.
+    tol : float, default=1e-3
+        Tolerance at which the batch solver hands over to the exact finish; the tolerance of
+        the result only if the kernel is indefinite.
+    cache_size : float, default=200
+        Size of the kernel cache in MB.
+    class_weight : dict or "balanced", default=None
+        Factors on C by label; classes may be named before they appear. "balanced" gives every
+        class the same total and is for `fit` only.
+    verbose : bool or int, default=False
+        Print one line for each update.
+    max_iter : int, default=-1
+        Limit on the iterations of a solver, -1 for none. A model stopped early is not exact
+        and says so by a NotConvergedWarning.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        One column per class, or one per pair of classes. Ignored for two classes.
+    break_ties : bool, default=False
+        Whether `predict` settles equal numbers of votes by the decision function ("ovr").
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        One machine per pair of classes, or one per class against the rest.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Sorted labels of the classes that have examples with positive weight.
+    support_, support_ids_ : ndarray of shape (n_SV,)
+        Positions of the support vectors in ``ids_``, grouped by class, and their ids.
+    support_vectors_ : ndarray or CSR of shape (n_SV, n_features)
+        Support vectors.
+    n_support_ : ndarray of shape (n_classes,)
+        Number of support vectors of each class.
+    dual_coef_ : ndarray or CSR of shape (n_classes - 1, n_SV)
+        Coefficients y_i alpha_i in the layout of LIBSVM; one row per class for
+        ``multi_class="ovr"`` and more than two classes.
+    coef_ : ndarray or CSR of shape (n_machines, n_features)
+        Weights of the features, linear kernel only.
+    intercept_ : ndarray of shape (n_machines,)
+        Constants of the decision functions.
+    class_weight_ : ndarray of shape (n_classes,)
+        Weights of the classes.
+    n_iter_ : ndarray of shape (n_machines,)
+        Iterations of the solvers in the last update.
+    ids_ : ndarray of shape (n_held,)
+        Ids of the examples held.
+    n_samples_seen_ : int
+        Examples learned since the last `fit`, forgotten ones included.
+    kkt_violation_, dual_objective_ : float
+        How far from optimal the model is, and the value of the dual; computed when read.
+    exact_ : bool
+        False if the kernel is indefinite and no claim of exactness is made.
+    shape_fit_ : tuple of int
+        Number of examples held and of features.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had string column names.
+
+    Examples
+    --------
+    >>> from supple import SVC
+    >>> model = SVC(kernel="linear").fit([[0.0], [1.0], [3.0], [4.0]], ["a", "a", "b", "b"])
+    >>> model.predict([[1.5], [2.5]])
+    array(['a', 'b'], dtype='<U1')
+    >>> _ = model.partial_fit([[2.5]], ["a"]).forget(0)
+    >>> model.ids_.size, model.n_samples_seen_
+    (4, 5)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **BaseClassifier._parameter_constraints,
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+    _tunable = ("C", "class_weight", *BaseClassifier._tunable)
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        multi_class: str = "ovo",
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.shrinking = shrinking
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.multi_class = multi_class
+
+    def _problem(self, params: Mapping[str, Any]) -> problems.CSVC:
+        return problems.CSVC(float(params["C"]))
+
+    def regularization_path(self, Cs: Iterable[float]) -> Iterator[Self]:
+        """Yield the exact models for a sequence of costs, each found from the one before.
+
+        Parameters
+        ----------
+        Cs : iterable of float
+            Values of C > 0, in the order they are visited; sorted values are fastest.
+
+        Yields
+        ------
+        model : SVC
+            A fitted model of its own with that C. This model does not change.
+
+        Examples
+        --------
+        >>> model = SVC(kernel="linear").fit([[0.0], [1.0], [2.0], [3.0]], [0, 1, 0, 1])
+        >>> [(m.C, len(m.support_)) for m in model.regularization_path([0.1, 10.0])]
+        [(0.1, 4), (10.0, 4)]
+        """
+        self._fitted()
+        costs = list(Cs)
+        if not costs:
+            raise InvalidInputError("'Cs' must hold at least one value of C. Got none instead.")
+        for C in costs:
+            validate_parameter_constraints(
+                self._parameter_constraints, {"C": C}, caller_name=type(self).__name__
+            )
+        return self._walk(costs)
+
+    def _walk(self, costs: list[float]) -> Iterator[Self]:
+        walker = copy.deepcopy(self)
+        for C in costs:
+            # A copy is given away, so that the caller may change it without bending the path.
+            yield copy.deepcopy(walker.retune(C=C))
