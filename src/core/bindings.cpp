@@ -357,6 +357,9 @@ void bind_head(nb::module_& m) {
              return h.objective(h.expansion());
            })
       .def("scale", [](const Head& h) { return h.scale(h.F); })
+      .def("rounding", &Head::rounding)
+      .def("balanced",
+           [](const Head& h) { return h.imbalance() <= 1e-13 * h.mass(); })
       .def("path",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
               const In1<double>& hi, const std::vector<double>& target) {

@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "simd.hpp"
 
 namespace supple {
 
 namespace {
-// A Schur complement below this share of the diagonal is lost in the rounding of the factor.
-constexpr double kDependent = 1e-12;
+// A Schur complement below this share of the diagonal, times the size of the factor, is lost in
+// rounding.
+constexpr double kDependent = 8.0 * std::numeric_limits<double>::epsilon();
 }  // namespace
 
 void Factor::clear() {
@@ -52,7 +54,7 @@ bool Factor::append(std::int64_t variable, std::size_t group, const double* colu
   const double shifted = diagonal + sigma_;
   const double pivot = shifted - simd().dot(work_.data(), work_.data(), n);
   schur_ = pivot / shifted;
-  if (!(schur_ > kDependent)) return false;
+  if (!(schur_ > kDependent * static_cast<double>(n + 4))) return false;
   reserve(n + 1);
   const double root = std::sqrt(pivot);
   for (std::size_t i = 0; i < n; ++i) row(i)[n] = work_[i];

@@ -18,6 +18,19 @@ const double* Head::member_row(std::size_t member, std::vector<double>& buffer) 
   return buffer.data();
 }
 
+void Head::snap(std::size_t v, double rounding) {
+  if (x[v] - lo[v] <= rounding)
+    x[v] = lo[v];
+  else if (hi[v] - x[v] <= rounding)
+    x[v] = hi[v];
+}
+
+double Head::mass() const {
+  double sum = 0.0;
+  for (double value : x) sum += std::abs(value);
+  return sum;
+}
+
 void Head::append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
                   std::size_t count) {
   const std::size_t old = members();
@@ -196,12 +209,41 @@ std::vector<double> Head::expansion() {
   return sum;
 }
 
+double Head::largest_diagonal() const {
+  double largest = 0.0;
+  for (std::size_t v = 0; v < variables(); ++v)
+    if (x[v] != 0.0) largest = std::max(largest, std::abs(diagonal(v)));
+  return largest;
+}
+
 double Head::scale(const std::vector<double>& kx) const {
   double largest = 0.0;
   for (double value : c) largest = std::max(largest, std::abs(value));
-  if (largest == 0.0)
+  if (largest == 0.0) {
     for (double value : kx) largest = std::max(largest, std::abs(value));
+    largest = std::max(largest, 1e-6 * mass() * largest_diagonal());
+  }
   return largest > 0.0 ? largest : 1.0;
+}
+
+double Head::rounding() const {
+  double largest = 0.0;
+  for (double value : c) largest = std::max(largest, std::abs(value));
+  return std::numeric_limits<double>::epsilon() * (largest + mass() * largest_diagonal());
+}
+
+double Head::imbalance() const {
+  PerGroup missing = target, lost{};
+  for (std::size_t v = 0; v < variables(); ++v) {  // compensated, as in expansion()
+    double& sum = missing[group[v]];
+    const double next = sum - x[v];
+    lost[group[v]] += std::abs(sum) >= std::abs(x[v]) ? (sum - next) - x[v] : (-x[v] - next) + sum;
+    sum = next;
+  }
+  double worst = 0.0;
+  for (std::size_t e = 0; e < n_groups; ++e)
+    worst = std::max(worst, std::abs(missing[e] + lost[e]));
+  return worst;
 }
 
 double Head::violation(const std::vector<double>& kx) const {

@@ -58,6 +58,11 @@ struct Head {
   bool inside(std::size_t v) const { return lo[v] < x[v] && x[v] < hi[v]; }
   bool fixed(std::size_t v) const { return lo[v] == hi[v]; }
 
+  // A variable within `rounding` of a bound is put on it: as a margin variable it would fix mu.
+  void snap(std::size_t v, double rounding);
+  double mass() const;              // sum of |x|
+  double largest_diagonal() const;  // of K, over the support
+
   // New members enter with an empty box at 0, which is optimal whatever their gradient.
   void append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
               std::size_t count);
@@ -80,7 +85,10 @@ struct Head {
   std::vector<double> expansion();  // Kx from scratch
   double violation(const std::vector<double>& kx) const;
   double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x
-  double scale(const std::vector<double>& kx) const;      // of c, or of Kx where c = 0
+  // The scale of c; where c = 0 that of Kx, or of its terms should they cancel.
+  double scale(const std::vector<double>& kx) const;
+  double rounding() const;   // what the terms of Kx - c lose: no gradient is known better
+  double imbalance() const;  // largest |target - sum of x| of a group
   // mu from the margin variables' gradients; for a group without any, the middle of the interval
   // in which mu satisfies KKT (its finite end if the other is infinite).
   void balance_mu();

@@ -75,6 +75,7 @@ class Path {
   bool dirty = false;
   std::vector<double> F_start;
   PerGroup mu_start{};
+  double mass_start = 0.0;
   double largest_diagonal = 0.0, q_size = 0.0;
 };
 
@@ -110,6 +111,7 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
   }
   F_start = h.F;
   mu_start = h.mu;
+  mass_start = h.mass();
   wake(h.reach > 0.0 && h.members() > kScreenFrom ? h.reach : kInf);
 }
 
@@ -410,9 +412,11 @@ void Path::finish() {
     if (side[v] == Side::lower) h.x[v] = h.lo[v];
     if (side[v] == Side::upper) h.x[v] = h.hi[v];
   }
+  const double rounding = 4.0 * kEps * std::max(mass_start, h.mass());
   const std::vector<std::int64_t> margin = h.factor.variables();
   for (std::int64_t k : margin) {
     const auto v = static_cast<std::size_t>(k);
+    h.snap(v, rounding);
     if (!h.inside(v)) leave(v, h.x[v] <= h.lo[v] ? Side::lower : Side::upper);
   }
   h.target = target1;

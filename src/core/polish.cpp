@@ -3,6 +3,7 @@
 // variable leaves; when the margin gradients vanish, violators enter. The objective never rises.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "head.hpp"
 
@@ -44,9 +45,13 @@ class Polish {
 };
 
 void Polish::drop_edges() {
+  const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.mass();
   const std::vector<std::int64_t> present = h.factor.variables();
-  for (std::int64_t v : present)
-    if (!h.inside(static_cast<std::size_t>(v))) h.leave_margin(static_cast<std::size_t>(v));
+  for (std::int64_t k : present) {
+    const auto v = static_cast<std::size_t>(k);
+    h.snap(v, rounding);
+    if (!h.inside(v)) h.leave_margin(v);
+  }
 }
 
 void Polish::sync_factor() {
@@ -194,7 +199,7 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
       }
     const double residual = margin_residual();
     const std::vector<Violator> found = violators();
-    if (residual <= tolerance_ && found.empty()) {
+    if (residual <= tolerance_ && found.empty() && h.imbalance() <= 1e-14 * h.mass()) {
       drop_edges();
       h.balance_mu();
       return {true, false, rounds};

@@ -33,6 +33,7 @@ class Smo {
   bool shrinking_;
   std::vector<std::int64_t> active_;                // variables, ordered by group
   std::array<std::size_t, kMaxGroups + 1> range_{};  // group e is active_[range_[e]:range_[e+1]]
+  std::vector<std::int64_t> slot_;                   // of the active variables' examples
   std::vector<double> G_, bar_up_, bar_low_, diagonal_;
   std::vector<double> x_at_sync_, F_at_sync_;  // a point at which F of every member is known
   bool shrunk_ = false;
@@ -51,6 +52,7 @@ void Smo::load(const std::vector<std::int64_t>& variables) {
   range_[kMaxGroups] = active_.size();
   whole_ = h.per == 1 && h.n_groups == 1 && active_.size() == h.members();
   const std::size_t n = active_.size();
+  slot_.resize(n);
   G_.resize(n);
   bar_up_.resize(n);
   bar_low_.resize(n);
@@ -58,6 +60,7 @@ void Smo::load(const std::vector<std::int64_t>& variables) {
   for (std::size_t k = 0; k < n; ++k) {
     const auto v = static_cast<std::size_t>(active_[k]);
     G_[k] = h.F[h.member_of(v)] - h.c[v];
+    slot_[k] = h.slot[h.member_of(v)];
     diagonal_[k] = h.diagonal(v);
     set_bars(k);
   }
@@ -81,8 +84,7 @@ const double* Smo::active_row(std::size_t k, std::vector<double>& buffer) {
   if (whole_) return h.member_row(member, buffer);
   const double* row = h.gram.row(static_cast<std::size_t>(h.slot[member]));
   buffer.resize(active_.size());
-  for (std::size_t a = 0; a < active_.size(); ++a)
-    buffer[a] = row[h.slot[h.member_of(static_cast<std::size_t>(active_[a]))]];
+  for (std::size_t a = 0; a < active_.size(); ++a) buffer[a] = row[slot_[a]];
   return buffer.data();
 }
 

@@ -7,13 +7,12 @@ from typing import Any
 
 from supple.errors import SolverError
 from supple.qp import Move
-from supple.solvers.batch import polish, smo_tolerance
+from supple.solvers.batch import polish
 
 __all__ = ["Outcome", "Settings", "settle"]
 
-GOAL = 1e-10  # KKT violation, relative to the scale of c, that the polish aims at
-ACCEPTED = 1e-9  # and the one that an update may leave behind without another attempt
-_REFRESH_AFTER = 4000  # changes of Kx before it is computed from scratch
+ACCEPTED = 1e-9  # KKT violation, relative to the scale of c, that an update may leave behind
+_REFRESH_AFTER = 50_000  # changes of Kx, each a rounding, before it is computed from scratch
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes
     breakpoints = 0
     if settings.exact and not cold and _path_is_cheaper(head, move, block_bytes):
         if not head.factored:  # restored or unpickled: the factor is built again
-            polish(head, GOAL)
+            polish(head)
         finished, breakpoints = head.path(move.variables, move.lo, move.hi, list(move.targets))
         if finished and _accepted(head):
             return Outcome("path", breakpoints)
@@ -64,10 +63,19 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes
 def _accepted(head: Any) -> bool:
     if head.updates > _REFRESH_AFTER:
         head.refresh()
-    if head.violation() <= ACCEPTED:
-        return True
-    polish(head, GOAL)
-    return bool(head.violation() <= ACCEPTED)
+    if not _sharp(head):
+        polish(head)
+    return _optimal(head)
+
+
+def _sharp(head: Any) -> bool:
+    """Whether the state is optimal to a few roundings."""
+    return bool(head.violation() * head.scale() <= 16.0 * head.rounding() and head.balanced())
+
+
+def _optimal(head: Any) -> bool:
+    violation = head.violation() * head.scale()
+    return bool(violation <= max(ACCEPTED * head.scale(), 16.0 * head.rounding()))
 
 
 def _path_is_cheaper(head: Any, move: Move, block_bytes: int) -> bool:
@@ -78,24 +86,27 @@ def _path_is_cheaper(head: Any, move: Move, block_bytes: int) -> bool:
 
 
 def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
-    eps = smo_tolerance(head, settings.tol)
+    """SMO, then the polish; tighter and longer if that was not enough."""
+    tol, patience = settings.tol, 10_000 + 20 * head.members
     iterations = 0
     for _ in range(6):
-        left = settings.max_iter - iterations if settings.max_iter >= 0 else -1
-        converged, spent = head.smo(eps, left, settings.shrinking)
+        # LIBSVM's stopping gap, but relative where the scale of the problem is small.
+        eps = max(tol * min(1.0, head.scale()), 4.0 * head.rounding())
+        if settings.max_iter >= 0:
+            limit = settings.max_iter - iterations
+        else:
+            limit = patience if settings.exact else -1
+        converged, spent = head.smo(eps, limit, settings.shrinking)
         iterations += spent
-        if not settings.exact:
+        if not settings.exact or (settings.max_iter >= 0 and not converged):
             return Outcome("smo", breakpoints, iterations, converged)
-        if not converged and settings.max_iter >= 0:
-            return Outcome("smo", breakpoints, iterations, False)
         if head.updates > _REFRESH_AFTER:
             head.refresh()
-        _, indefinite = polish(head, GOAL)
-        if indefinite:
+        if polish(head):
             head.forget_factor()
             return Outcome("smo", breakpoints, iterations, converged, indefinite=True)
-        if head.violation() <= ACCEPTED:
+        if _optimal(head):
             return Outcome("smo", breakpoints, iterations)
         head.refresh()
-        eps *= 1e-2
+        tol, patience = tol * 1e-2, patience * 4
     return Outcome("smo", breakpoints, iterations, converged=False)
