@@ -429,6 +429,7 @@ void bind_head(nb::module_& m) {
 }  // namespace
 
 NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // models alive at exit are no leak
   m.def("instruction_set", [] { return std::string(simd().name); });
   bind_gram(m);
   bind_head(m);

@@ -188,7 +188,7 @@ void Path::remove_column(std::size_t v) {
 
 void Path::enter(std::size_t v) {
   if (!h.enter_margin(v)) {
-    exchange(v);
+    if (!h.factor.indefinite()) exchange(v);
     return;
   }
   append_column(v);
@@ -439,7 +439,8 @@ PathResult Path::run(const Interrupt& interrupt) {
   std::size_t standing = 0;  // consecutive steps of length 0
   while (true) {
     if (breakpoints % 64 == 0) interrupt();
-    if (++breakpoints > limit || standing > 50 + 2 * h.factor.size() || !refill_groups()) {
+    if (++breakpoints > limit || standing > 50 + 2 * h.factor.size() || !refill_groups() ||
+        h.factor.indefinite()) {
       flush();
       asleep.clear();
       return {false, breakpoints};

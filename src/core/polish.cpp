@@ -11,9 +11,6 @@ namespace supple {
 
 namespace {
 
-// A relative Schur complement this far below zero is no rounding: the kernel is indefinite.
-constexpr double kIndefinite = -1e-8;
-
 class Polish {
  public:
   Polish(Head& head, double tolerance) : h(head), tolerance_(tolerance), x_known_(head.x) {}
@@ -75,7 +72,7 @@ void Polish::sync_expansion() {
 
 void Polish::admit(std::size_t v) {
   if (h.enter_margin(v)) return;
-  if (h.factor.schur() < kIndefinite) {
+  if (h.factor.indefinite()) {
     indefinite_ = true;
     return;
   }

@@ -91,7 +91,9 @@ class Engine:
         self.class_weight = dict(class_weight or {})
         self.listeners: list[CallableType[[Step], None]] = []
         self._cache_bytes = cache_bytes
-        self._settings = Settings(tol, max_iter, shrinking, kernel.definite is not False)
+        self._settings = Settings(
+            tol, max_iter, shrinking, kernel.definite is not False, kernel.definite is True
+        )
         self._store = Store()
         self._gram: Gram | None = None
         self._machines: dict[Key, Machine] = {}
@@ -126,8 +128,11 @@ class Engine:
 
     @property
     def exact(self) -> bool:
-        """Whether the model is the exact optimum; False with an indefinite kernel."""
-        return self._settings.exact
+        """Whether the model is the exact optimum.
+
+        False with an indefinite kernel, or when the latest operation had to stop early.
+        """
+        return self._settings.exact and all(m.converged for m in self._machines.values())
 
     @property
     def heads(self) -> dict[Key, HeadView]:
@@ -157,7 +162,7 @@ class Engine:
         assert self._gram is not None
         heads = list(self.heads.values())
         expansions = [(head.slots, head.coef) for head in heads]
-        union = np.unique(np.concatenate([slots for slots, _ in expansions] + [[]])).astype(np.int64)
+        union = np.unique(np.concatenate([np.empty(0, np.int64)] + [s for s, _ in expansions]))
         coef = np.zeros((len(union), len(heads)))
         for column, (slots, values) in enumerate(expansions):
             coef[np.searchsorted(union, slots), column] = values
@@ -261,7 +266,9 @@ class Engine:
             other_kernel = kernel is not None and kernel != self.kernel
             settings = self._settings
             if other_kernel and kernel is not None:
-                settings = replace(settings, exact=kernel.definite is not False)
+                settings = replace(
+                    settings, exact=kernel.definite is not False, trusted=kernel.definite is True
+                )
             self._set_parameters(
                 problem or self.problem,
                 kernel or self.kernel,
@@ -368,7 +375,7 @@ class Engine:
         undo: list[CallableType[[], None]],
         leaving: bool,
     ) -> list[Outcome]:
-        """The kernel turned out to be indefinite: SMO alone, and no claim of exactness."""
+        """Solve again by SMO alone, without a claim of exactness: the kernel is indefinite."""
         warnings.warn(
             "The kernel matrix is not positive semi-definite: the model is a stationary point "
             "found by SMO, with no claim of exactness (exact_ is False).",
@@ -407,7 +414,7 @@ class Engine:
                 np.ascontiguousarray(rows.group[picked]),
             )
             members = core.members_at(concerned)
-        cold = not machine.ready
+        cold = not (machine.ready and machine.converged)
         variables = (members[:, None] * per + np.arange(per)).ravel()
         if other_kernel:
             core.forget_factor()
@@ -431,11 +438,9 @@ class Engine:
         if reason is not None:
             return self._go_dormant(machine, reason)
         move = Move(variables, rows.lo, rows.hi, self.problem.targets(t, mass))
-        outcome = settle(
-            core, move, self._settings, cold=cold, block_bytes=self._cache_bytes
-        )
-        machine.ready, machine.reason = True, ""
-        machine.iterations = outcome.breakpoints + outcome.iterations
+        outcome = settle(core, move, self._settings, cold=cold, block_bytes=self._cache_bytes)
+        spent = outcome.breakpoints + outcome.iterations
+        machine.record = (True, "", spent, outcome.converged)
         return outcome
 
     def _go_dormant(self, machine: Machine, reason: str) -> Outcome:
@@ -444,7 +449,7 @@ class Engine:
         zero = np.zeros(core.members * self.problem.per)
         core.jump(np.arange(len(zero)), zero, zero, [0.0, 0.0])
         core.forget_factor()
-        machine.ready, machine.reason, machine.iterations = False, reason, 0
+        machine.record = (False, reason, 0, True)
         return Outcome("none")
 
     def _take_out(self, slot: int) -> None:
@@ -471,9 +476,7 @@ class Engine:
             stacklevel=2,
         )
 
-    def _report(
-        self, action: str, ids: np.ndarray, outcomes: list[Outcome], start: float
-    ) -> Step:
+    def _report(self, action: str, ids: np.ndarray, outcomes: list[Outcome], start: float) -> Step:
         solvers = {outcome.solver for outcome in outcomes}
         step = Step(
             action=action,
@@ -493,10 +496,10 @@ class Engine:
 def _restorer(machine: Machine) -> CallableType[[], None]:
     """Return a function that puts a machine back to its present state."""
     snapshot = machine.core.save()
-    record = (machine.ready, machine.reason, machine.iterations)
+    record = machine.record
 
     def restore() -> None:
         machine.core.restore(snapshot)
-        machine.ready, machine.reason, machine.iterations = record
+        machine.record = record
 
     return restore

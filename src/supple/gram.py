@@ -6,12 +6,13 @@ All offer the same few calls: ``append``, ``remove`` (the last example moves int
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from supple import _core
+from supple._core import FunctionGram, PointsGram
 from supple.errors import InvalidInputError, PrecomputedUpdateError
 from supple.kernels import Callable, CoreKernel, Kernel, Precomputed
 
@@ -71,16 +72,48 @@ class Gram:
         return out
 
 
-class DenseGram(Gram):
+class CoreGram(Gram):
+    """Feature vectors in the core, which evaluates the kernel."""
+
+    def __init__(self, kernel: CoreKernel) -> None:
+        self._kernel = kernel
+
+    def append(self, X: Any) -> None:
+        _check_magnitude(self._kernel, X)
+        self._append(X)
+
+    def _append(self, X: Any) -> None:
+        raise NotImplementedError
+
+    def set_kernel(self, kernel: Kernel) -> None:
+        assert isinstance(kernel, CoreKernel)
+        _check_magnitude(kernel, self.rows(np.arange(self.size)))
+        self.core.set_kernel(*kernel.core_arguments())
+        self._kernel = kernel
+
+
+def _check_magnitude(kernel: CoreKernel, X: Any) -> None:
+    """Raise if k(x, x) overflows; the other values are smaller (Cauchy-Schwarz)."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        diagonal = kernel.diagonal(X)
+    if not np.isfinite(diagonal).all():
+        raise InvalidInputError(
+            f"The kernel {kernel} overflows on these examples. Scale the features (for instance "
+            "to mean 0 and variance 1), or lower gamma or degree."
+        )
+
+
+class DenseGram(CoreGram):
     """Dense float64 or float32 rows; kernel values are always computed in float64."""
 
     def __init__(self, kernel: CoreKernel, X: np.ndarray, cache_bytes: int) -> None:
+        super().__init__(kernel)
         self._single = X.dtype == np.float32
-        self.core = _core.PointsGram.dense(
+        self.core = PointsGram.dense(
             *kernel.core_arguments(), X.shape[1], self._single, cache_bytes
         )
 
-    def append(self, X: np.ndarray) -> None:
+    def _append(self, X: np.ndarray) -> None:
         self.core.append(X)
 
     def rows(self, slots: np.ndarray) -> np.ndarray:
@@ -90,19 +123,16 @@ class DenseGram(Gram):
     def block(self, slots: np.ndarray, X: np.ndarray) -> np.ndarray:
         return np.asarray(self.core.block(slots, np.ascontiguousarray(X)))
 
-    def set_kernel(self, kernel: Kernel) -> None:
-        assert isinstance(kernel, CoreKernel)
-        self.core.set_kernel(*kernel.core_arguments())
 
-
-class CsrGram(Gram):
+class CsrGram(CoreGram):
     """Sparse rows."""
 
     def __init__(self, kernel: CoreKernel, X: sparse.csr_matrix, cache_bytes: int) -> None:
+        super().__init__(kernel)
         self._dtype = X.dtype
         self._n_features = X.shape[1]
         self._kind = type(X)
-        self.core = _core.PointsGram.csr(*kernel.core_arguments(), X.shape[1], cache_bytes)
+        self.core = PointsGram.csr(*kernel.core_arguments(), X.shape[1], cache_bytes)
 
     @staticmethod
     def _arrays(X: sparse.csr_matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -112,7 +142,7 @@ class CsrGram(Gram):
             np.ascontiguousarray(X.data, dtype=np.float64),
         )
 
-    def append(self, X: sparse.csr_matrix) -> None:
+    def _append(self, X: sparse.csr_matrix) -> None:
         self.core.append_csr(*self._arrays(X))
 
     def rows(self, slots: np.ndarray) -> sparse.csr_matrix:
@@ -123,9 +153,17 @@ class CsrGram(Gram):
     def block(self, slots: np.ndarray, X: sparse.csr_matrix) -> np.ndarray:
         return np.asarray(self.core.block_csr(slots, *self._arrays(X)))
 
-    def set_kernel(self, kernel: Kernel) -> None:
-        assert isinstance(kernel, CoreKernel)
-        self.core.set_kernel(*kernel.core_arguments())
+
+def _weak(gram: CallableGram | PrecomputedGram) -> Any:
+    """Return gram.row for the core without a reference cycle through it."""
+    reference = weakref.ref(gram)
+
+    def row(slot: int, start: int, stop: int) -> np.ndarray:
+        alive = reference()
+        assert alive is not None
+        return alive.row(slot, start, stop)
+
+    return row
 
 
 class CallableGram(Gram):
@@ -134,7 +172,7 @@ class CallableGram(Gram):
     def __init__(self, kernel: Callable, X: Any, cache_bytes: int) -> None:
         self._kernel = kernel
         self._X = X[:0]
-        self.core = _core.FunctionGram(self._core_row, cache_bytes)
+        self.core = FunctionGram(_weak(self), cache_bytes)
 
     def _evaluate(self, A: Any, B: Any) -> np.ndarray:
         values = np.asarray(self._kernel.function(A, B), dtype=np.float64)
@@ -150,17 +188,18 @@ class CallableGram(Gram):
             )
         return values
 
-    def _core_row(self, slot: int, start: int, stop: int) -> np.ndarray:
+    def row(self, slot: int, start: int, stop: int) -> np.ndarray:
         values = self._evaluate(self._X[slot : slot + 1], self._X[start:stop])
         return np.ascontiguousarray(values[0])
 
     def append(self, X: Any) -> None:
-        stack = sparse.vstack if sparse.issparse(X) else np.vstack
-        grown = stack([self._X, X]) if self._X.shape[0] else X.copy()
         diagonal = np.array(
             [self._evaluate(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])]
         )
-        self._X = grown.tocsr() if sparse.issparse(grown) else grown
+        if sparse.issparse(X):
+            self._X = sparse.vstack([self._X, X], format="csr")
+        else:
+            self._X = np.vstack([self._X, X])
         self.core.append(diagonal)
 
     def remove(self, slot: int) -> None:
@@ -192,9 +231,9 @@ class PrecomputedGram(Gram):
 
     def __init__(self, X: np.ndarray, cache_bytes: int) -> None:
         self._matrix = np.zeros((0, 0))
-        self.core = _core.FunctionGram(self._core_row, cache_bytes)
+        self.core = FunctionGram(_weak(self), cache_bytes)
 
-    def _core_row(self, slot: int, start: int, stop: int) -> np.ndarray:
+    def row(self, slot: int, start: int, stop: int) -> np.ndarray:
         return np.ascontiguousarray(self._matrix[slot, start:stop])
 
     def append(self, X: np.ndarray) -> None:

@@ -26,17 +26,26 @@ class Machine:
     ready: bool = False
     reason: str = "no examples yet"
     iterations: int = 0
+    converged: bool = True
 
     @classmethod
     def empty(cls, gram: Any, problem: Problem) -> Machine:
         return cls(Head(gram.core, problem.per, problem.groups))
 
+    @property
+    def record(self) -> tuple[bool, str, int, bool]:
+        """Everything but the state in the core."""
+        return self.ready, self.reason, self.iterations, self.converged
+
+    @record.setter
+    def record(self, values: tuple[bool, str, int, bool]) -> None:
+        self.ready, self.reason, self.iterations, self.converged = values
+
     def to_arrays(self) -> dict[str, Any]:
         """Return what defines this machine; Kx and the factor are derived from it."""
         core = self.core
         names = ("slot", "c", "group", "x", "lo", "hi", "mu", "target")
-        record = (self.ready, self.reason, self.iterations)
-        return {name: getattr(core, name) for name in names} | {"record": record}
+        return {name: getattr(core, name) for name in names} | {"record": self.record}
 
     @classmethod
     def from_arrays(cls, gram: Any, problem: Problem, arrays: dict[str, Any]) -> Machine:
@@ -45,7 +54,7 @@ class Machine:
         core = machine.core
         core.append(arrays["slot"], arrays["c"], arrays["group"])
         core.assign(*(arrays[name] for name in ("x", "lo", "hi", "mu", "target")))
-        machine.ready, machine.reason, machine.iterations = arrays["record"]
+        machine.record = arrays["record"]
         return machine
 
 

@@ -11,7 +11,7 @@ from sklearn.base import OutlierMixin
 from supple.estimators._base import BaseSVM
 
 # Decision values smaller than this part of the offset are rounding errors of zero.
-_BOUNDARY = 1e-9
+_BOUNDARY = 1e-12
 
 
 class BaseOutlier(OutlierMixin, BaseSVM):

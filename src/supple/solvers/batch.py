@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-__all__ = ["factor_margin", "polish"]
+__all__ = ["factor_margin", "looks_definite", "polish"]
 
 # Up to this many changes of the margin set, the factor is updated one by one.
 _FEW_CHANGES = 32
+_SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
 
 
 def factor_margin(head: Any) -> None:
@@ -36,3 +37,12 @@ def polish(head: Any) -> bool:
     rounds = 100 + head.members // 10
     _, indefinite, _ = head.polish(4.0 * head.rounding(), rounds)
     return bool(indefinite)
+
+
+def looks_definite(head: Any) -> bool:
+    """Whether the kernel matrix among (some) support vectors has no negative eigenvalue."""
+    support = np.flatnonzero(head.x)[:_SAMPLE]
+    if not len(support):
+        return True
+    eigenvalues = np.linalg.eigvalsh(head.kernel_among(support))
+    return bool(eigenvalues[0] >= -1e-8 * max(abs(eigenvalues[-1]), abs(eigenvalues[0])))

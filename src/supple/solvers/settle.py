@@ -7,11 +7,12 @@ from typing import Any
 
 from supple.errors import SolverError
 from supple.qp import Move
-from supple.solvers.batch import polish
+from supple.solvers.batch import looks_definite, polish
 
 __all__ = ["Outcome", "Settings", "settle"]
 
-ACCEPTED = 1e-9  # KKT violation, relative to the scale of c, that an update may leave behind
+ACCEPTED = 1e-9  # KKT violation, relative to the scale of c, that ends the search for a better x
+PROMISED = 1e-8  # and the one above which the user is told
 _REFRESH_AFTER = 50_000  # changes of Kx, each a rounding, before it is computed from scratch
 
 
@@ -22,7 +23,8 @@ class Settings:
     tol: float
     max_iter: int
     shrinking: bool
-    exact: bool
+    exact: bool  # the kernel is not known to be indefinite
+    trusted: bool  # it is known to be positive semi-definite
 
 
 @dataclass(frozen=True)
@@ -54,7 +56,7 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes
             polish(head)
         finished, breakpoints = head.path(move.variables, move.lo, move.hi, list(move.targets))
         if finished and _accepted(head):
-            return Outcome("path", breakpoints)
+            return Outcome("path", breakpoints, converged=_kept(head))
     if not head.jump(move.variables, move.lo, move.hi, list(move.targets)):
         raise SolverError("no feasible point for the new boxes and targets")
     return _batch(head, settings, breakpoints)
@@ -73,7 +75,15 @@ def _sharp(head: Any) -> bool:
     return bool(head.violation() * head.scale() <= 16.0 * head.rounding() and head.balanced())
 
 
+def _kept(head: Any) -> bool:
+    """Whether the promise holds; where K and C are huge, rounding may not allow it."""
+    if 16.0 * head.rounding() > PROMISED * head.scale():
+        head.refresh()  # the Kx carried along says little here
+    return bool(head.violation() <= PROMISED)
+
+
 def _optimal(head: Any) -> bool:
+    """Whether going on makes sense no more."""
     violation = head.violation() * head.scale()
     return bool(violation <= max(ACCEPTED * head.scale(), 16.0 * head.rounding()))
 
@@ -102,11 +112,11 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
             return Outcome("smo", breakpoints, iterations, converged)
         if head.updates > _REFRESH_AFTER:
             head.refresh()
-        if polish(head):
+        if polish(head) or not (settings.trusted or looks_definite(head)):
             head.forget_factor()
             return Outcome("smo", breakpoints, iterations, converged, indefinite=True)
         if _optimal(head):
-            return Outcome("smo", breakpoints, iterations)
+            return Outcome("smo", breakpoints, iterations, converged=_kept(head))
         head.refresh()
         tol, patience = tol * 1e-2, patience * 4
     return Outcome("smo", breakpoints, iterations, converged=False)
