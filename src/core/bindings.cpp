@@ -345,21 +345,22 @@ void bind_head(nb::module_& m) {
       .def("refresh", &Head::refresh, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)
       .def("expansion", [](Head& h) { return to_numpy(h.expansion()); })
-      .def("violation",
-           [](Head& h, bool fresh) {
+      .def("kkt",  // from scratch, relative to the scale of c
+           [](Head& h) {
              nb::gil_scoped_release release;
-             return fresh ? h.violation(h.expansion()) : h.violation(h.F);
-           },
-           nb::arg("fresh") = false)
+             const std::vector<double> kx = h.expansion();
+             return h.violation(kx) / h.scale(kx);
+           })
+      .def("audit",
+           [](const Head& h) {
+             const Audit a = h.audit();
+             return std::make_tuple(a.violation, a.scale, a.rounding, a.balanced);
+           })
       .def("objective",
            [](Head& h) {
              nb::gil_scoped_release release;
              return h.objective(h.expansion());
            })
-      .def("scale", [](const Head& h) { return h.scale(h.F); })
-      .def("rounding", &Head::rounding)
-      .def("balanced",
-           [](const Head& h) { return h.imbalance() <= 1e-13 * h.mass(); })
       .def("path",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
               const In1<double>& hi, const std::vector<double>& target) {

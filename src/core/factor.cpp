@@ -46,7 +46,7 @@ void Factor::backward(double* z) const {
 }
 
 bool Factor::append(std::int64_t variable, std::size_t group, const double* column,
-                    double diagonal) {
+                    double diagonal, double right_side) {
   const std::size_t n = size();
   work_.resize(n);
   for (std::size_t i = 0; i < n; ++i) work_[i] = column[i] + (groups_[i] == group ? sigma_ : 0.0);
@@ -59,8 +59,10 @@ bool Factor::append(std::int64_t variable, std::size_t group, const double* colu
   const double root = std::sqrt(pivot);
   for (std::size_t i = 0; i < n; ++i) row(i)[n] = work_[i];
   row(n)[n] = root;
-  for (std::size_t e = 0; e < kMaxGroups; ++e)
-    v_[e].push_back(((e == group ? 1.0 : 0.0) - simd().dot(work_.data(), v_[e].data(), n)) / root);
+  for (std::size_t e = 0; e <= kMaxGroups; ++e) {
+    const double own = e == kMaxGroups ? right_side : (e == group ? 1.0 : 0.0);
+    v_[e].push_back((own - simd().dot(work_.data(), v_[e].data(), n)) / root);
+  }
   variables_.push_back(variable);
   groups_.push_back(group);
   ++members_[group];
@@ -104,11 +106,14 @@ void Factor::rename(std::int64_t from, std::int64_t to) {
   std::replace(variables_.begin(), variables_.end(), from, to);
 }
 
-void Factor::solve(const std::vector<double>& r, const PerGroup& s, std::vector<double>& dx,
-                   PerGroup& dmu) const {
+void Factor::set_right_side(const std::vector<double>& r) {
+  v_[kMaxGroups] = r;
+  forward(v_[kMaxGroups].data());
+}
+
+void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const {
   const std::size_t n = size();
-  dx = r;
-  forward(dx.data());
+  dx = v_[kMaxGroups];
   PerGroup h{};
   for (std::size_t e = 0; e < kMaxGroups; ++e)
     if (has_group(e)) h[e] = simd().dot(v_[e].data(), dx.data(), n) - s[e];
@@ -147,7 +152,7 @@ void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, s
     ++members_[groups_[i]];
     std::copy(upper + i * count + i, upper + (i + 1) * count, row(i) + i);
   }
-  for (std::size_t e = 0; e < kMaxGroups; ++e) {
+  for (std::size_t e = 0; e <= kMaxGroups; ++e) {
     v_[e].resize(count);
     for (std::size_t i = 0; i < count; ++i) v_[e][i] = groups_[i] == e ? 1.0 : 0.0;
     forward(v_[e].data());

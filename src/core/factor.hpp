@@ -3,7 +3,8 @@
 // K~ = K + sigma A'A has the same solutions as K once A x is prescribed, and K~_SS is positive
 // definite exactly when Q is regular (K_SS alone need not be: a linear kernel in d dimensions has
 // up to d + 1 margin vectors). We keep the Cholesky factor U'U = K~_SS, row-major and upper, and
-// V = U^-T A_S', and change them by appending a column or deleting one (Givens rotations).
+// V = U^-T [A_S', r] with one right-hand side r, and change them by appending a column or deleting
+// one (Givens rotations).
 #pragma once
 #include <array>
 #include <cstdint>
@@ -26,7 +27,8 @@ class Factor {
 
   // Append a variable whose kernel values with variables() are `column`. False, and nothing
   // changed, when it depends on those present: its Schur complement is no more than rounding.
-  bool append(std::int64_t variable, std::size_t group, const double* column, double diagonal);
+  bool append(std::int64_t variable, std::size_t group, const double* column, double diagonal,
+              double right_side);
   void remove(std::size_t position);
   void rename(std::int64_t from, std::int64_t to);
   // The direction of the refused variable: K~_SS^-1 k~, valid after append() returned false.
@@ -35,9 +37,9 @@ class Factor {
   // not positive semi-definite.
   bool indefinite() const { return schur_ < -1e-8; }
 
+  void set_right_side(const std::vector<double>& r);
   // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
-  void solve(const std::vector<double>& r, const PerGroup& s, std::vector<double>& dx,
-             PerGroup& dmu) const;
+  void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const;
 
   // Take over a factor computed elsewhere (row-major upper triangle, leading dimension = count).
   void assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
@@ -53,7 +55,7 @@ class Factor {
   std::vector<std::int64_t> variables_;
   std::vector<std::size_t> groups_;
   std::vector<double> upper_;
-  std::array<std::vector<double>, kMaxGroups> v_;
+  std::array<std::vector<double>, kMaxGroups + 1> v_;  // the last belongs to r
   std::array<std::size_t, kMaxGroups> members_{};
   std::vector<double> work_;
   std::size_t stride_ = 0;

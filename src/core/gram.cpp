@@ -72,7 +72,17 @@ void Gram::clear() {
   while (!used_.empty()) evict(used_.back());
 }
 
+double Gram::largest_diagonal() const {
+  if (largest_ < 0.0) {
+    largest_ = 0.0;
+    for (double value : diagonal_) largest_ = std::max(largest_, std::abs(value));
+  }
+  return largest_;
+}
+
 void Gram::appended(const double* diagonal, std::size_t count) {
+  if (largest_ >= 0.0)
+    for (std::size_t k = 0; k < count; ++k) largest_ = std::max(largest_, std::abs(diagonal[k]));
   diagonal_.insert(diagonal_.end(), diagonal, diagonal + count);
   entries_.resize(entries_.size() + count);
 }
@@ -80,6 +90,7 @@ void Gram::appended(const double* diagonal, std::size_t count) {
 void Gram::removed(std::size_t slot) {
   const std::size_t last = entries_.size() - 1;
   evict(slot);
+  if (std::abs(diagonal_[slot]) == largest_) largest_ = -1.0;
   for (std::size_t other : used_) {
     Entry& entry = entries_[other];
     if (entry.valid > last)
@@ -102,11 +113,13 @@ void Gram::truncated(std::size_t size) {
   for (std::size_t other : used_) entries_[other].valid = std::min(entries_[other].valid, size);
   entries_.resize(size);
   diagonal_.resize(size);
+  largest_ = -1.0;
 }
 
 void PointsGram::set_kernel(const Kernel& kernel) {
   kernel_ = kernel;
   clear();
+  largest_ = -1.0;
   for (std::size_t slot = 0; slot < size(); ++slot) diagonal_[slot] = diagonal_value(slot);
 }
 

@@ -33,6 +33,7 @@ class Gram {
   // k(x_slot, .) for all examples held. The last three rows asked for stay valid.
   const double* row(std::size_t slot);
   double diagonal(std::size_t slot) const { return diagonal_[slot]; }
+  double largest_diagonal() const;  // in absolute value
   void clear();
   std::size_t cache_bytes() const { return cache_bytes_; }
   std::size_t cached_bytes() const { return cached_bytes_; }
@@ -45,6 +46,7 @@ class Gram {
   void removed(std::size_t slot);     // the last example has moved to `slot`
   void truncated(std::size_t size);   // examples from `size` on are gone
   std::vector<double> diagonal_;
+  mutable double largest_ = -1.0;  // of diagonal_, or negative: not known
   std::uint64_t evaluations_ = 0;
 
  private:

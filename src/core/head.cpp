@@ -27,7 +27,8 @@ void Head::snap(std::size_t v, double rounding) {
 
 double Head::mass() const {
   double sum = 0.0;
-  for (double value : x) sum += std::abs(value);
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t v = 0; v < x.size(); ++v) sum += std::abs(x[v]);
   return sum;
 }
 
@@ -209,41 +210,37 @@ std::vector<double> Head::expansion() {
   return sum;
 }
 
-double Head::largest_diagonal() const {
-  double largest = 0.0;
-  for (std::size_t v = 0; v < variables(); ++v)
-    if (x[v] != 0.0) largest = std::max(largest, std::abs(diagonal(v)));
-  return largest;
+namespace {
+
+double largest(const std::vector<double>& values) {
+  double best = 0.0;
+#pragma omp simd reduction(max : best)
+  for (std::size_t k = 0; k < values.size(); ++k) best = std::max(best, std::abs(values[k]));
+  return best;
 }
 
+}  // namespace
+
 double Head::scale(const std::vector<double>& kx) const {
-  double largest = 0.0;
-  for (double value : c) largest = std::max(largest, std::abs(value));
-  if (largest == 0.0) {
-    for (double value : kx) largest = std::max(largest, std::abs(value));
-    largest = std::max(largest, 1e-6 * mass() * largest_diagonal());
-  }
-  return largest > 0.0 ? largest : 1.0;
+  double value = largest(c);
+  if (value == 0.0) value = std::max(largest(kx), 1e-6 * mass() * gram.largest_diagonal());
+  return value > 0.0 ? value : 1.0;
 }
 
 double Head::rounding() const {
-  double largest = 0.0;
-  for (double value : c) largest = std::max(largest, std::abs(value));
-  return std::numeric_limits<double>::epsilon() * (largest + mass() * largest_diagonal());
+  return std::numeric_limits<double>::epsilon() *
+         (largest(c) + mass() * gram.largest_diagonal());
 }
 
 double Head::imbalance() const {
-  PerGroup missing = target, lost{};
-  for (std::size_t v = 0; v < variables(); ++v) {  // compensated, as in expansion()
-    double& sum = missing[group[v]];
-    const double next = sum - x[v];
-    lost[group[v]] += std::abs(sum) >= std::abs(x[v]) ? (sum - next) - x[v] : (-x[v] - next) + sum;
-    sum = next;
+  PerGroup missing = target;
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+    for (std::size_t v = 0; v < x.size(); ++v) sum += group[v] == e ? x[v] : 0.0;
+    missing[e] -= sum;
   }
-  double worst = 0.0;
-  for (std::size_t e = 0; e < n_groups; ++e)
-    worst = std::max(worst, std::abs(missing[e] + lost[e]));
-  return worst;
+  return std::max(std::abs(missing[0]), std::abs(missing[1]));
 }
 
 double Head::violation(const std::vector<double>& kx) const {
@@ -254,7 +251,11 @@ double Head::violation(const std::vector<double>& kx) const {
     if (x[v] < hi[v]) worst = std::max(worst, -g);
     if (x[v] > lo[v]) worst = std::max(worst, g);
   }
-  return worst / scale(kx);
+  return worst;
+}
+
+Audit Head::audit() const {
+  return {violation(F), scale(F), rounding(), imbalance() <= 1e-13 * mass()};
 }
 
 double Head::objective(const std::vector<double>& kx) const {
@@ -297,12 +298,12 @@ void Head::margin_column(std::size_t v, std::vector<double>& column) {
     column[i] = row[slot[member_of(static_cast<std::size_t>(factor.variables()[i]))]];
 }
 
-bool Head::enter_margin(std::size_t v) {
+bool Head::enter_margin(std::size_t v, double right_side) {
   std::vector<double> column;
   margin_column(v, column);
   const double own = diagonal(v);
   if (factor.size() == 0) factor.set_sigma(own > 0.0 ? own : 1.0);
-  return factor.append(static_cast<std::int64_t>(v), group[v], column.data(), own);
+  return factor.append(static_cast<std::int64_t>(v), group[v], column.data(), own, right_side);
 }
 
 void Head::leave_margin(std::size_t v) {
@@ -322,6 +323,7 @@ void Head::sync_block() {
     else
       block.remove_column(j);
   }
+  if (block.columns() == factor.size()) return;
   // Several columns at a time: each row of the block is then touched once for all of them.
   constexpr std::size_t kTogether = 8;
   std::vector<std::int64_t> waiting;

@@ -19,6 +19,14 @@ namespace supple {
 
 using Interrupt = std::function<void()>;  // throws when the user wants to stop
 
+// How good the state is, by the Kx carried along.
+struct Audit {
+  double violation;  // largest violation of KKT, absolute
+  double scale;
+  double rounding;
+  bool balanced;  // the sums over the groups meet their targets
+};
+
 // A copy of what defines a head. Factor and block are rebuilt from it.
 struct Snapshot {
   std::vector<std::int64_t> slot;
@@ -50,7 +58,7 @@ struct Head {
 
   std::size_t members() const { return slot.size(); }
   std::size_t variables() const { return x.size(); }
-  std::size_t member_of(std::size_t v) const { return per == 1 ? v : v / per; }
+  std::size_t member_of(std::size_t v) const { return v >> (per - 1); }  // per is 1 or 2
   double diagonal(std::size_t v) const {
     return gram.diagonal(static_cast<std::size_t>(slot[member_of(v)]));
   }
@@ -60,8 +68,7 @@ struct Head {
 
   // A variable within `rounding` of a bound is put on it: as a margin variable it would fix mu.
   void snap(std::size_t v, double rounding);
-  double mass() const;              // sum of |x|
-  double largest_diagonal() const;  // of K, over the support
+  double mass() const;  // sum of |x|
 
   // New members enter with an empty box at 0, which is optimal whatever their gradient.
   void append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
@@ -83,7 +90,8 @@ struct Head {
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
-  double violation(const std::vector<double>& kx) const;
+  double violation(const std::vector<double>& kx) const;  // absolute
+  Audit audit() const;
   double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x
   // The scale of c; where c = 0 that of Kx, or of its terms should they cancel.
   double scale(const std::vector<double>& kx) const;
@@ -95,7 +103,8 @@ struct Head {
 
   // Kernel values of variable v with the factor's variables, in their order.
   void margin_column(std::size_t v, std::vector<double>& column);
-  bool enter_margin(std::size_t v);  // into the factor; false: depends on those present
+  // Into the factor, with its right-hand side; false: v depends on those present.
+  bool enter_margin(std::size_t v, double right_side = 0.0);
   void leave_margin(std::size_t v);
   void sync_block();  // make the block's columns the factor's variables
 

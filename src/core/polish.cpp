@@ -153,7 +153,8 @@ bool Polish::step_to_box(double& alpha) {
   for (std::size_t i = 0; i < r.size(); ++i) r[i] = -g_[i];
   PerGroup missing = h.target;
   for (std::size_t v = 0; v < h.variables(); ++v) missing[h.group[v]] -= h.x[v];
-  h.factor.solve(r, missing, dx_, dmu_);
+  h.factor.set_right_side(r);
+  h.factor.solve(missing, dx_, dmu_);
   alpha = 1.0;
   std::ptrdiff_t blocking = -1;
   const auto& margin = h.factor.variables();

@@ -38,6 +38,11 @@ struct Simd {
                              std::size_t n_panels, double* out);
   // v[i] <- exp(factor * v[i]) for factor * v[i] <= 0
   void (*exp_scaled)(double factor, double* v, std::size_t n);
+  // Path: the first gradient to reach 0. sign is +1 at a lower bound (g >= 0 there), -1 at an
+  // upper one, 0 for variables that cannot hit; rates up to `tiny` count as 0. Returns the time
+  // and the index; among simultaneous hits of a chunk the fastest.
+  Extreme (*first_crossing)(const double* sign, const double* g, const double* rate, double tiny,
+                            std::size_t n);
   // SMO: G += delta (row_i - row_j), then the extremes of G. bar_up is 0 where the variable may
   // increase and +inf elsewhere; bar_low is 0 where it may decrease and -inf elsewhere.
   Scan (*step_and_scan)(double delta, const double* row_i, const double* row_j, double* G,

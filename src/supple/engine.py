@@ -440,7 +440,7 @@ class Engine:
         move = Move(variables, rows.lo, rows.hi, self.problem.targets(t, mass))
         outcome = settle(core, move, self._settings, cold=cold, block_bytes=self._cache_bytes)
         spent = outcome.breakpoints + outcome.iterations
-        machine.record = (True, "", spent, outcome.converged)
+        machine.record = (True, "", spent, outcome.kept)
         return outcome
 
     def _go_dormant(self, machine: Machine, reason: str) -> Outcome:
@@ -465,7 +465,7 @@ class Engine:
                 machine.core.relabel(last, slot)
 
     def _warn(self, outcome: Outcome) -> None:
-        if outcome.converged:
+        if outcome.kept or (outcome.converged and not self._settings.exact):
             return
         limit = self._settings.max_iter
         cause = f"max_iter={limit} was reached" if limit >= 0 else "rounding stopped the solvers"
@@ -485,7 +485,7 @@ class Engine:
             breakpoints=sum(outcome.breakpoints for outcome in outcomes),
             iterations=sum(outcome.iterations for outcome in outcomes),
             n_margin=sum(len(m.core.margin) for m in self._machines.values()),
-            kkt=max((m.core.violation() for m in self._machines.values()), default=0.0),
+            kkt=max((outcome.kkt for outcome in outcomes), default=0.0),
             seconds=time.perf_counter() - start,
         )
         for listener in self.listeners:

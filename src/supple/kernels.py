@@ -24,6 +24,11 @@ class Kernel:
     def definite(self) -> bool | None:
         return True
 
+    @property
+    def bounded(self) -> bool:
+        """Whether kernel values cannot overflow."""
+        return False
+
     def diagonal(self, X: Any) -> np.ndarray:
         """Return k(x, x) for the rows of X."""
         raise TypeError(f"{type(self).__name__} has no diagonal of its own")
@@ -61,6 +66,10 @@ class RBF(CoreKernel):
     """k(x, z) = exp(-gamma ||x - z||^2)."""
 
     gamma: float
+
+    @property
+    def bounded(self) -> bool:
+        return True
 
     def core_arguments(self) -> tuple[str, float, float, int]:
         return "rbf", self.gamma, 0.0, 1

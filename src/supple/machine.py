@@ -116,7 +116,7 @@ class HeadView:
 
     def kkt_violation(self) -> float:
         """Return the largest KKT violation relative to the scale of c, from scratch."""
-        return float(self._machine.core.violation(fresh=True))
+        return float(self._machine.core.kkt())
 
     def dual_objective(self) -> float:
         """Return c'x - 1/2 x'Kx, from scratch."""

@@ -34,8 +34,9 @@ def factor_margin(head: Any) -> None:
 def polish(head: Any) -> bool:
     """Make the state exact to rounding; return whether the kernel turned out to be indefinite."""
     factor_margin(head)
+    *_, rounding, _ = head.audit()
     rounds = 100 + head.members // 10
-    _, indefinite, _ = head.polish(4.0 * head.rounding(), rounds)
+    _, indefinite, _ = head.polish(4.0 * rounding, rounds)
     return bool(indefinite)
 
 

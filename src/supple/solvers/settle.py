@@ -34,8 +34,14 @@ class Outcome:
     solver: str
     breakpoints: int = 0
     iterations: int = 0
-    converged: bool = True
+    kkt: float = 0.0
+    converged: bool = True  # SMO reached its tolerance
     indefinite: bool = False
+
+    @property
+    def kept(self) -> bool:
+        """Whether the promise holds; where K and C are huge, rounding may not allow it."""
+        return self.converged and self.kkt <= PROMISED
 
 
 def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes: int) -> Outcome:
@@ -54,38 +60,43 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes
     if settings.exact and not cold and _path_is_cheaper(head, move, block_bytes):
         if not head.factored:  # restored or unpickled: the factor is built again
             polish(head)
-        finished, breakpoints = head.path(move.variables, move.lo, move.hi, list(move.targets))
-        if finished and _accepted(head):
-            return Outcome("path", breakpoints, converged=_kept(head))
-    if not head.jump(move.variables, move.lo, move.hi, list(move.targets)):
+        finished, breakpoints = head.path(move.variables, move.lo, move.hi, move.targets)
+        if finished and breakpoints == 0:
+            return Outcome("path")  # only bounds that nobody touches have moved
+        if finished:
+            quality = _mend(head)
+            if quality.settled:
+                return Outcome("path", breakpoints, kkt=quality.kkt)
+    if not head.jump(move.variables, move.lo, move.hi, move.targets):
         raise SolverError("no feasible point for the new boxes and targets")
     return _batch(head, settings, breakpoints)
 
 
-def _accepted(head: Any) -> bool:
+class _Quality:
+    """How good the state of a head is."""
+
+    def __init__(self, head: Any) -> None:
+        violation, scale, rounding, balanced = head.audit()
+        # Where K and C are huge, the Kx carried along says little: look again.
+        if 16.0 * rounding > PROMISED * scale:
+            head.refresh()
+            violation, scale, rounding, balanced = head.audit()
+        self.kkt: float = violation / scale
+        # Optimal to a few roundings.
+        self.sharp: bool = balanced and violation <= 16.0 * rounding
+        # Good enough, or rounding allows no better.
+        self.settled: bool = violation <= max(ACCEPTED * scale, 16.0 * rounding)
+
+
+def _mend(head: Any) -> _Quality:
+    """Polish after a path if need be."""
     if head.updates > _REFRESH_AFTER:
         head.refresh()
-    if not _sharp(head):
-        polish(head)
-    return _optimal(head)
-
-
-def _sharp(head: Any) -> bool:
-    """Whether the state is optimal to a few roundings."""
-    return bool(head.violation() * head.scale() <= 16.0 * head.rounding() and head.balanced())
-
-
-def _kept(head: Any) -> bool:
-    """Whether the promise holds; where K and C are huge, rounding may not allow it."""
-    if 16.0 * head.rounding() > PROMISED * head.scale():
-        head.refresh()  # the Kx carried along says little here
-    return bool(head.violation() <= PROMISED)
-
-
-def _optimal(head: Any) -> bool:
-    """Whether going on makes sense no more."""
-    violation = head.violation() * head.scale()
-    return bool(violation <= max(ACCEPTED * head.scale(), 16.0 * head.rounding()))
+    quality = _Quality(head)
+    if quality.sharp:
+        return quality
+    polish(head)
+    return _Quality(head)
 
 
 def _path_is_cheaper(head: Any, move: Move, block_bytes: int) -> bool:
@@ -100,8 +111,9 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
     tol, patience = settings.tol, 10_000 + 20 * head.members
     iterations = 0
     for _ in range(6):
+        _, scale, rounding, _ = head.audit()
         # LIBSVM's stopping gap, but relative where the scale of the problem is small.
-        eps = max(tol * min(1.0, head.scale()), 4.0 * head.rounding())
+        eps = max(tol * min(1.0, scale), 4.0 * rounding)
         if settings.max_iter >= 0:
             limit = settings.max_iter - iterations
         else:
@@ -109,14 +121,15 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
         converged, spent = head.smo(eps, limit, settings.shrinking)
         iterations += spent
         if not settings.exact or (settings.max_iter >= 0 and not converged):
-            return Outcome("smo", breakpoints, iterations, converged)
+            return Outcome("smo", breakpoints, iterations, _Quality(head).kkt, converged)
         if head.updates > _REFRESH_AFTER:
             head.refresh()
-        if polish(head) or not (settings.trusted or looks_definite(head)):
+        indefinite = polish(head) or not (settings.trusted or looks_definite(head))
+        quality = _Quality(head)
+        if indefinite:
             head.forget_factor()
-            return Outcome("smo", breakpoints, iterations, converged, indefinite=True)
-        if _optimal(head):
-            return Outcome("smo", breakpoints, iterations, converged=_kept(head))
+        if indefinite or quality.settled:
+            return Outcome("smo", breakpoints, iterations, quality.kkt, indefinite=indefinite)
         head.refresh()
         tol, patience = tol * 1e-2, patience * 4
-    return Outcome("smo", breakpoints, iterations, converged=False)
+    return Outcome("smo", breakpoints, iterations, quality.kkt)

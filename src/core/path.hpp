@@ -1,0 +1,85 @@
+// The exact path (Cauwenberghs & Poggio; Tax & Laskov eqs. 4-19; Karasuyama & Takeuchi for
+// several variables at once) in one form: boxes and targets move linearly from their present
+// values (t = 0) to new ones (t = 1), and the optimum is followed from breakpoint to breakpoint.
+// Learning opens a box, unlearning closes it, re-weighting and the regularisation path move its
+// ends, a change of nu moves the target.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "head.hpp"
+
+namespace supple {
+
+enum class Side : std::uint8_t { lower, upper, margin, frozen };
+
+struct Event {
+  enum class Kind { none, leave_lower, leave_upper, enter } kind = Kind::none;
+  std::size_t variable = 0;
+  double dt = std::numeric_limits<double>::infinity();
+  double rate = 0.0;  // among simultaneous events the fastest is taken
+};
+
+class Path {
+ public:
+  Path(Head& head, const std::vector<std::int64_t>& moved, const std::vector<double>& lo,
+       const std::vector<double>& hi, const PerGroup& target);
+  PathResult run(const Interrupt& interrupt);
+
+ private:
+  // --- path.cpp: one step ---
+  bool at_rest() const;
+  void direction();
+  void rates();
+  bool refine();
+  Event next_event() const;
+  void consider(Event& best, Event::Kind kind, std::size_t v, double gap, double speed) const;
+  void advance(double dt);
+  void finish();
+  PathResult give_up(std::int64_t breakpoints);
+
+  // --- path_margin.cpp: sides, and changes of the margin set ---
+  void set_side(std::size_t v, Side side);
+  void drive(std::size_t v, double rate);  // bound variable v moves at this rate from now on
+  bool refill_groups();                    // false: a group cannot meet its target
+  void enter(std::size_t v);
+  void leave(std::size_t v, Side side);
+  void exchange(std::size_t v);
+  void append_column(std::size_t v);
+  void remove_column(std::size_t v);
+
+  // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
+  void wake(double radius);
+  void settle_members();  // bring F of all members up to date
+  double sign_of(std::size_t v) const;
+
+  Head& h;
+  const std::vector<std::int64_t>& moved;
+  const std::vector<double>&lo1, &hi1;
+  const PerGroup& target1;
+  PerGroup target_rate{}, bound_rate{};  // of the target, and of the sum over moving bounds
+  std::vector<double> dlo, dhi, speed;   // per variable
+  std::vector<Side> side;
+  std::vector<double> q;        // per member: K times the speeds of the bound variables
+  double q_size = 0.0;          // its largest absolute value
+  bool q_changed = true;        // since the factor was given it as right-hand side
+  int moving = 0;               // number of bound variables with a speed
+  double t = 0.0;
+
+  std::vector<double> dx, dx_block, by_variable, right_side, buffer;
+  PerGroup dmu{};
+
+  std::vector<std::int64_t> awake, asleep;  // members
+  std::vector<std::int64_t> place;          // of a member among those awake, or -1
+  // per awake variable, `per` for each member in the order of `awake`
+  std::vector<double> g, rate, sign;
+  std::vector<double> dF;                  // per awake member
+  std::vector<double> pending, pending_q;  // what the sleepers have not been told
+  bool dirty = false;                      // there is something pending
+  std::vector<double> F_start;
+  PerGroup mu_start{};
+  double mass_start = 0.0;
+};
+
+}  // namespace supple

@@ -1,0 +1,193 @@
+// Path: which side each variable is on, changes of the margin set, and screening.
+#include <algorithm>
+#include <cmath>
+
+#include "path.hpp"
+
+namespace supple {
+
+void Path::drive(std::size_t v, double new_speed) {
+  const double change = new_speed - speed[v];
+  if (change == 0.0) return;
+  const double* row = h.member_row(h.member_of(v), buffer);
+  simd().axpy(change, row, q.data(), q.size());
+  bound_rate[h.group[v]] += change;
+  moving += (new_speed != 0.0) - (speed[v] != 0.0);
+  speed[v] = new_speed;
+  q_changed = true;
+  if (moving == 0) {  // leave no rounding behind
+    std::fill(q.begin(), q.end(), 0.0);
+    bound_rate.fill(0.0);
+  }
+}
+
+double Path::sign_of(std::size_t v) const {
+  return side[v] == Side::lower ? 1.0 : (side[v] == Side::upper ? -1.0 : 0.0);
+}
+
+void Path::set_side(std::size_t v, Side s) {
+  side[v] = s;
+  const std::int64_t k = place[h.member_of(v)];
+  if (k >= 0) sign[static_cast<std::size_t>(k) * h.per + v % h.per] = sign_of(v);
+  drive(v, s == Side::margin ? 0.0 : (s == Side::upper ? dhi[v] : dlo[v]));
+}
+
+void Path::enter(std::size_t v) {
+  if (!h.enter_margin(v, -q[h.member_of(v)])) {
+    if (!h.factor.indefinite()) exchange(v);
+    return;
+  }
+  append_column(v);
+  set_side(v, Side::margin);
+}
+
+void Path::leave(std::size_t v, Side s) {
+  h.leave_margin(v);
+  h.x[v] = s == Side::lower ? h.lo[v] : h.hi[v];
+  set_side(v, s);
+  remove_column(v);
+}
+
+// v depends on the margin set: moving it while the others balance it changes no gradient. Go on
+// until a margin variable meets its bound and v can take its place, or v has crossed its box.
+void Path::exchange(std::size_t v) {
+  const double sense = side[v] == Side::lower ? 1.0 : -1.0;
+  std::vector<double> weights;
+  h.factor.dependence(weights);
+  double step = sense > 0.0 ? h.hi[v] - h.x[v] : h.x[v] - h.lo[v];
+  std::ptrdiff_t blocking = -1;
+  Side blocked_at = Side::lower;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto u = static_cast<std::size_t>(h.factor.variables()[i]);
+    const double relative = -sense * weights[i];
+    if (std::abs(relative) < 1e-9) continue;
+    const double gap = relative > 0.0 ? h.hi[u] - h.x[u] : h.x[u] - h.lo[u];
+    const double limit = std::max(0.0, gap) / std::abs(relative);
+    if (limit < step) {
+      step = limit;
+      blocking = static_cast<std::ptrdiff_t>(u);
+      blocked_at = relative > 0.0 ? Side::upper : Side::lower;
+    }
+  }
+  append_column(v);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    by_variable[static_cast<std::size_t>(h.factor.variables()[i])] = -sense * weights[i] * step;
+  by_variable[v] = sense * step;
+  dx_block.resize(h.block.columns());
+  for (std::size_t j = 0; j < h.block.columns(); ++j) {
+    const auto u = static_cast<std::size_t>(h.block.variables()[j]);
+    dx_block[j] = by_variable[u];
+    h.x[u] += by_variable[u];
+    pending[j] += by_variable[u];
+  }
+  dirty = !asleep.empty();
+  for (std::size_t k = 0; k < awake.size(); ++k) {
+    const double change = simd().dot(h.block.row(static_cast<std::size_t>(awake[k])),
+                                     dx_block.data(), dx_block.size());
+    for (std::size_t j = 0; j < h.per; ++j) g[k * h.per + j] += change;
+  }
+  remove_column(v);
+  if (blocking < 0) {
+    h.x[v] = sense > 0.0 ? h.hi[v] : h.lo[v];
+    set_side(v, sense > 0.0 ? Side::upper : Side::lower);
+    return;
+  }
+  leave(static_cast<std::size_t>(blocking), blocked_at);
+  if (h.inside(v) || step == 0.0) enter(v);
+}
+
+// A group without margin variable cannot follow its target: move its mu alone until a variable
+// that can take up the change gets gradient 0 (Tax & Laskov eqs. 15-19).
+bool Path::refill_groups() {
+  for (std::size_t e = 0; e < h.n_groups; ++e) {
+    const double need = target_rate[e] - bound_rate[e];
+    if (h.factor.has_group(e) || std::abs(need) <= 1e-14 * std::abs(target_rate[e])) continue;
+    if (!asleep.empty()) wake(std::numeric_limits<double>::infinity());
+    const Side able = need > 0.0 ? Side::lower : Side::upper;
+    const double sense = need > 0.0 ? 1.0 : -1.0;
+    double smallest = std::numeric_limits<double>::infinity();
+    std::size_t chosen = 0;
+    for (std::size_t v = 0; v < h.variables(); ++v)  // all are awake: g is in their order
+      if (side[v] == able && h.group[v] == e && sense * g[v] < smallest) {
+        smallest = sense * g[v];
+        chosen = v;
+      }
+    if (smallest == std::numeric_limits<double>::infinity()) return false;
+    h.mu[e] -= sense * smallest;
+    for (std::size_t v = 0; v < h.variables(); ++v)
+      if (h.group[v] == e) g[v] -= sense * smallest;
+    enter(chosen);
+  }
+  return true;
+}
+
+void Path::append_column(std::size_t v) {
+  const auto variable = static_cast<std::int64_t>(v);
+  h.block.append_columns(&variable, 1, h.member_row(h.member_of(v), buffer));
+  pending.push_back(0.0);
+}
+
+void Path::remove_column(std::size_t v) {
+  const auto& variables = h.block.variables();
+  const auto found = std::find(variables.begin(), variables.end(), static_cast<std::int64_t>(v));
+  const auto column = static_cast<std::size_t>(found - variables.begin());
+  if (pending[column] != 0.0)
+    for (std::int64_t m : asleep)
+      pending_q[static_cast<std::size_t>(m)] +=
+          pending[column] * h.block.row(static_cast<std::size_t>(m))[column];
+  h.block.remove_column(column);
+  pending[column] = pending.back();
+  pending.pop_back();
+}
+
+// --- screening -------------------------------------------------------------------------------
+// Most gradients are too far from zero to matter for this path. A member none of whose gradients
+// is within `radius` of zero sleeps: all steps are applied to it in one product at the end. The
+// radius follows how far gradients moved in recent paths. Should a sleeper have crossed zero all
+// the same, the caller's audit finds it, and the polish, which only needs a good start, mends it.
+
+void Path::wake(double radius) {
+  settle_members();
+  awake.clear();
+  asleep.clear();
+  place.assign(h.members(), -1);
+  g.clear();
+  sign.clear();
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    bool near = false;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
+      near = near || side[v] == Side::margin || speed[v] != 0.0 ||
+             (side[v] != Side::frozen && std::abs(h.gradient(v)) <= radius);
+    if (!near) {
+      asleep.push_back(static_cast<std::int64_t>(m));
+      continue;
+    }
+    place[m] = static_cast<std::int64_t>(awake.size());
+    awake.push_back(static_cast<std::int64_t>(m));
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
+      g.push_back(h.gradient(v));
+      sign.push_back(sign_of(v));
+    }
+  }
+  dF.resize(awake.size());
+  rate.resize(g.size());
+  pending.assign(h.block.columns(), 0.0);
+  pending_q.assign(asleep.empty() ? 0 : h.members(), 0.0);
+}
+
+void Path::settle_members() {
+  for (std::size_t k = 0; k < awake.size(); ++k) {
+    const std::size_t v = static_cast<std::size_t>(awake[k]) * h.per;
+    h.F[h.member_of(v)] = g[k * h.per] + h.c[v] - h.mu[h.group[v]];
+  }
+  if (!dirty) return;
+  for (std::int64_t k : asleep) {
+    const auto m = static_cast<std::size_t>(k);
+    h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
+  }
+  std::fill(pending.begin(), pending.end(), 0.0);
+  std::fill(pending_q.begin(), pending_q.end(), 0.0);
+  dirty = false;
+}
+
+}  // namespace supple
