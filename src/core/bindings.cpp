@@ -270,7 +270,7 @@ void bind_head(nb::module_& m) {
   nb::class_<Head>(m, "Head")
       .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
       .def_prop_ro("members", &Head::members)
-      .def_prop_ro("updates", [](const Head& h) { return h.updates; })
+      .def_prop_ro("worn", &Head::worn)
       .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
       .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
       .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
@@ -386,9 +386,9 @@ void bind_head(nb::module_& m) {
              return std::make_pair(r.converged, r.iterations);
            })
       .def("polish",
-           [](Head& h, double tolerance, std::int64_t max_rounds) {
+           [](Head& h, double goal, double floor, std::int64_t max_rounds) {
              nb::gil_scoped_release release;
-             const PolishResult r = polish(h, tolerance, max_rounds, check_signals);
+             const PolishResult r = polish(h, goal, floor, max_rounds, check_signals);
              return std::make_tuple(r.finished, r.indefinite, r.rounds);
            })
       .def("kernel_among",

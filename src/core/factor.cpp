@@ -17,6 +17,8 @@ constexpr double kDependent = 8.0 * std::numeric_limits<double>::epsilon();
 void Factor::clear() {
   variables_.clear();
   groups_.clear();
+  rows_.clear();
+  empty_.clear();
   for (auto& v : v_) v.clear();
   members_.fill(0);
 }
@@ -25,36 +27,32 @@ void Factor::reserve(std::size_t count) {
   if (count <= stride_) return;
   const std::size_t stride = std::max<std::size_t>(16, count + count / 2);
   std::vector<double> grown(stride * stride);
-  for (std::size_t i = 0; i < size(); ++i)
-    std::copy(row(i) + i, row(i) + size(), grown.data() + i * stride + i);
+  const std::size_t n = empty_.size();
+  for (std::size_t i = 0; i < n; ++i)
+    std::copy(row(i) + i, row(i) + n, grown.data() + i * stride + i);
   upper_.swap(grown);
   stride_ = stride;
 }
 
 void Factor::forward(double* z) const {
-  const std::size_t n = size();
-  for (std::size_t i = 0; i < n; ++i) {
-    z[i] /= row(i)[i];
-    simd().axpy(-z[i], row(i) + i + 1, z + i + 1, n - i - 1);
-  }
+  simd().solve_transposed(upper_.data(), stride_, empty_.size(), z);
 }
 
 void Factor::backward(double* z) const {
-  const std::size_t n = size();
-  for (std::size_t i = n; i-- > 0;)
-    z[i] = (z[i] - simd().dot(row(i) + i + 1, z + i + 1, n - i - 1)) / row(i)[i];
+  simd().solve(upper_.data(), stride_, empty_.size(), z);
 }
 
 bool Factor::append(std::int64_t variable, std::size_t group, const double* column,
                     double diagonal, double right_side) {
-  const std::size_t n = size();
-  work_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) work_[i] = column[i] + (groups_[i] == group ? sigma_ : 0.0);
+  const std::size_t n = empty_.size();
+  work_.assign(n, 0.0);
+  for (std::size_t k = 0; k < size(); ++k)
+    work_[rows_[k]] = column[k] + (groups_[k] == group ? sigma_ : 0.0);
   forward(work_.data());
   const double shifted = diagonal + sigma_;
   const double pivot = shifted - simd().dot(work_.data(), work_.data(), n);
   schur_ = pivot / shifted;
-  if (!(schur_ > kDependent * static_cast<double>(n + 4))) return false;
+  if (!(schur_ > kDependent * static_cast<double>(size() + 4))) return false;
   reserve(n + 1);
   const double root = std::sqrt(pivot);
   for (std::size_t i = 0; i < n; ++i) row(i)[n] = work_[i];
@@ -65,41 +63,58 @@ bool Factor::append(std::int64_t variable, std::size_t group, const double* colu
   }
   variables_.push_back(variable);
   groups_.push_back(group);
+  rows_.push_back(n);
+  empty_.push_back(0);
   ++members_[group];
   return true;
 }
 
 void Factor::dependence(std::vector<double>& weights) {
-  weights = work_;
-  backward(weights.data());
+  backward(work_.data());
+  weights.resize(size());
+  for (std::size_t k = 0; k < size(); ++k) weights[k] = work_[rows_[k]];
 }
 
 void Factor::remove(std::size_t position) {
-  const std::size_t n = size();
-  for (std::size_t i = 0; i < n; ++i) {
-    double* r = row(i);
-    // Below the deleted one, row i now starts one entry left of the diagonal.
-    const std::size_t from = std::max(position, i == 0 ? 0 : i - 1);
-    std::copy(r + from + 1, r + n, r + from);
-  }
-  for (std::size_t i = position; i + 1 < n; ++i) {
-    double* upper = row(i);
-    double* lower = row(i + 1);
-    const double a = upper[i], b = lower[i];
-    const double norm = std::hypot(a, b);
-    const double c = a / norm, s = b / norm;
-    upper[i] = norm;
-    simd().rotate(upper + i + 1, lower + i + 1, c, s, n - i - 2);
+  const std::size_t n = empty_.size(), gone = rows_[position];
+  // The rows above lose a column, the rows below take up the row that goes.
+  for (std::size_t i = 0; i < gone; ++i) row(i)[gone] = 0.0;
+  double* leaving = row(gone);
+  for (std::size_t i = gone + 1; i < n; ++i) {
+    if (empty_[i]) continue;
+    double* below = row(i);
+    const double norm = std::hypot(below[i], leaving[i]);
+    const double c = below[i] / norm, s = leaving[i] / norm;
+    below[i] = norm;
+    simd().rotate(below + i + 1, leaving + i + 1, c, s, n - i - 1);
     for (auto& v : v_) {
-      const double x = v[i], y = v[i + 1];
+      const double x = v[i], y = v[gone];
       v[i] = c * x + s * y;
-      v[i + 1] = c * y - s * x;
+      v[gone] = c * y - s * x;
     }
   }
-  for (auto& v : v_) v.pop_back();
+  empty_[gone] = 1;
+  std::fill(leaving + gone, leaving + n, 0.0);
+  leaving[gone] = 1.0;
+  for (auto& v : v_) v[gone] = 0.0;
   --members_[groups_[position]];
-  variables_.erase(variables_.begin() + static_cast<std::ptrdiff_t>(position));
-  groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(position));
+  const auto at = static_cast<std::ptrdiff_t>(position);
+  variables_.erase(variables_.begin() + at);
+  groups_.erase(groups_.begin() + at);
+  rows_.erase(rows_.begin() + at);
+  if (empty_.size() > size() + size() / 8 + 8) squeeze();
+}
+
+void Factor::squeeze() {
+  for (std::size_t k = 0; k < size(); ++k) {  // rows_ ascends, so nothing is overwritten early
+    const double* from = row(rows_[k]);
+    double* to = row(k);
+    for (std::size_t j = k; j < size(); ++j) to[j] = from[rows_[j]];
+    for (auto& v : v_) v[k] = v[rows_[k]];
+  }
+  for (std::size_t k = 0; k < size(); ++k) rows_[k] = k;
+  for (auto& v : v_) v.resize(size());
+  empty_.assign(size(), 0);
 }
 
 void Factor::rename(std::int64_t from, std::int64_t to) {
@@ -107,16 +122,17 @@ void Factor::rename(std::int64_t from, std::int64_t to) {
 }
 
 void Factor::set_right_side(const std::vector<double>& r) {
-  v_[kMaxGroups] = r;
+  v_[kMaxGroups].assign(empty_.size(), 0.0);
+  for (std::size_t k = 0; k < size(); ++k) v_[kMaxGroups][rows_[k]] = r[k];
   forward(v_[kMaxGroups].data());
 }
 
 void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const {
-  const std::size_t n = size();
-  dx = v_[kMaxGroups];
+  const std::size_t n = empty_.size();
+  std::vector<double> z = v_[kMaxGroups];
   PerGroup h{};
   for (std::size_t e = 0; e < kMaxGroups; ++e)
-    if (has_group(e)) h[e] = simd().dot(v_[e].data(), dx.data(), n) - s[e];
+    if (has_group(e)) h[e] = simd().dot(v_[e].data(), z.data(), n) - s[e];
   PerGroup nu{};
   const double g00 = simd().dot(v_[0].data(), v_[0].data(), n);
   const double g11 = simd().dot(v_[1].data(), v_[1].data(), n);
@@ -133,10 +149,12 @@ void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) co
   dmu = PerGroup{};
   for (std::size_t e = 0; e < kMaxGroups; ++e)
     if (has_group(e)) {
-      simd().axpy(-nu[e], v_[e].data(), dx.data(), n);
+      simd().axpy(-nu[e], v_[e].data(), z.data(), n);
       dmu[e] = nu[e] + sigma_ * s[e];
     }
-  backward(dx.data());
+  backward(z.data());
+  dx.resize(size());
+  for (std::size_t k = 0; k < size(); ++k) dx[k] = z[rows_[k]];
 }
 
 void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
@@ -149,6 +167,8 @@ void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, s
   for (std::size_t i = 0; i < count; ++i) {
     variables_.push_back(variables[i]);
     groups_.push_back(static_cast<std::size_t>(groups[i]));
+    rows_.push_back(i);
+    empty_.push_back(0);
     ++members_[groups_[i]];
     std::copy(upper + i * count + i, upper + (i + 1) * count, row(i) + i);
   }

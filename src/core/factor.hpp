@@ -3,8 +3,9 @@
 // K~ = K + sigma A'A has the same solutions as K once A x is prescribed, and K~_SS is positive
 // definite exactly when Q is regular (K_SS alone need not be: a linear kernel in d dimensions has
 // up to d + 1 margin vectors). We keep the Cholesky factor U'U = K~_SS, row-major and upper, and
-// V = U^-T [A_S', r] with one right-hand side r, and change them by appending a column or deleting
-// one (Givens rotations).
+// V = U^-T [A_S', r] with one right-hand side r. A variable is appended as a last column. One that
+// leaves turns its row into an empty one (that of the identity) and the rows below take up what it
+// held by rotations (a rank-one update); empty rows are squeezed out now and then.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -37,7 +38,7 @@ class Factor {
   // not positive semi-definite.
   bool indefinite() const { return schur_ < -1e-8; }
 
-  void set_right_side(const std::vector<double>& r);
+  void set_right_side(const std::vector<double>& r);  // in the order of variables()
   // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
   void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const;
 
@@ -49,11 +50,14 @@ class Factor {
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
   const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
   void reserve(std::size_t count);
+  void squeeze();
+  // Vectors inside have an entry for each row, 0 for empty ones.
   void forward(double* z) const;   // z <- U^-T z
   void backward(double* z) const;  // z <- U^-1 z
 
   std::vector<std::int64_t> variables_;
-  std::vector<std::size_t> groups_;
+  std::vector<std::size_t> groups_, rows_;  // of the variables; rows_ ascends
+  std::vector<char> empty_;                 // per row
   std::vector<double> upper_;
   std::array<std::vector<double>, kMaxGroups + 1> v_;  // the last belongs to r
   std::array<std::size_t, kMaxGroups> members_{};

@@ -141,7 +141,15 @@ void Head::forget_factor() {
 void Head::refresh() {
   F = expansion();
   updates = 0;
+  peak_mass = mass();
 }
+
+void Head::note_changes(std::uint64_t count) {
+  updates += count;
+  peak_mass = std::max(peak_mass, mass());
+}
+
+bool Head::worn() const { return updates > 50'000 || peak_mass > 100.0 * mass(); }
 
 bool Head::jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
                 const std::vector<double>& hi_new, const PerGroup& target_new) {
@@ -180,7 +188,7 @@ bool Head::jump(const std::vector<std::int64_t>& moved, const std::vector<double
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) change += x[v] - before[v];
     if (change != 0.0) simd().axpy(change, member_row(m, buffer_), F.data(), members());
   }
-  ++updates;
+  note_changes(1);
   return true;
 }
 
@@ -232,15 +240,20 @@ double Head::rounding() const {
          (largest(c) + mass() * gram.largest_diagonal());
 }
 
-double Head::imbalance() const {
-  PerGroup missing = target;
+PerGroup Head::missing() const {
+  PerGroup out = target;
   for (std::size_t e = 0; e < n_groups; ++e) {
     double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
     for (std::size_t v = 0; v < x.size(); ++v) sum += group[v] == e ? x[v] : 0.0;
-    missing[e] -= sum;
+    out[e] -= sum;
   }
-  return std::max(std::abs(missing[0]), std::abs(missing[1]));
+  return out;
+}
+
+bool Head::balanced(double share) const {
+  const PerGroup m = missing();
+  return std::max(std::abs(m[0]), std::abs(m[1])) <= share * mass();
 }
 
 double Head::violation(const std::vector<double>& kx) const {
@@ -255,7 +268,7 @@ double Head::violation(const std::vector<double>& kx) const {
 }
 
 Audit Head::audit() const {
-  return {violation(F), scale(F), rounding(), imbalance() <= 1e-13 * mass()};
+  return {violation(F), scale(F), rounding(), balanced(1e-13)};
 }
 
 double Head::objective(const std::vector<double>& kx) const {

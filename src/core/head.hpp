@@ -53,7 +53,10 @@ struct Head {
 
   Factor factor;
   MarginBlock block;
-  std::uint64_t updates = 0;  // changes of F since it was last computed from scratch
+  // Since F was last computed from scratch: its changes, and the largest mass it has held, of
+  // which it keeps the rounding.
+  std::uint64_t updates = 0;
+  double peak_mass = 0.0;
   double reach = 0.0;         // how far gradients moved in recent paths (see path.cpp, screening)
 
   std::size_t members() const { return slot.size(); }
@@ -85,6 +88,8 @@ struct Head {
   Snapshot save() const { return {slot, F, x, c, lo, hi, group, mu, target}; }
   void restore(const Snapshot& snapshot);
   void refresh();        // F from scratch
+  void note_changes(std::uint64_t count);  // of F
+  bool worn() const;     // F has gathered more rounding than it need have
   void forget_factor();  // factor and block will be built again
 
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
@@ -96,7 +101,8 @@ struct Head {
   // The scale of c; where c = 0 that of Kx, or of its terms should they cancel.
   double scale(const std::vector<double>& kx) const;
   double rounding() const;   // what the terms of Kx - c lose: no gradient is known better
-  double imbalance() const;  // largest |target - sum of x| of a group
+  PerGroup missing() const;             // target - sum of x
+  bool balanced(double share) const;    // what is missing is at most this share of the mass
   // mu from the margin variables' gradients; for a group without any, the middle of the interval
   // in which mu satisfies KKT (its finite end if the other is infinite).
   void balance_mu();
@@ -138,7 +144,9 @@ struct PolishResult {
   std::int64_t rounds;
 };
 
-PolishResult polish(Head& head, double tolerance, std::int64_t max_rounds,
+// Ends when no KKT violation exceeds `goal`, or when none exceeds `floor` (what rounding permits)
+// and the violations fall no more.
+PolishResult polish(Head& head, double goal, double floor, std::int64_t max_rounds,
                     const Interrupt& interrupt);
 
 }  // namespace supple

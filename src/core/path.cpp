@@ -61,7 +61,7 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
     if (side[v] != Side::margin) drive(v, side[v] == Side::upper ? dhi[v] : dlo[v]);
   }
   F_start = h.F;
-  mu_start = h.mu;
+  mu_start = mu_settled = h.mu;
   mass_start = h.mass();
   wake(h.reach > 0.0 && h.members() > kScreenFrom ? h.reach : kInf);
 }
@@ -120,13 +120,21 @@ bool Path::refine() {
   double size = q_size, worst = 0.0;
   for (std::size_t e = 0; e < h.n_groups; ++e) size = std::max(size, std::abs(dmu[e]));
   right_side.resize(margin.size());
-  for (std::size_t i = 0; i < margin.size(); ++i) {
-    const auto v = static_cast<std::size_t>(margin[i]);
-    const auto k = static_cast<std::size_t>(place[h.member_of(v)]);
-    right_side[i] = -rate[k * h.per + v % h.per];
-    worst = std::max(worst, std::abs(right_side[i]));
-  }
+  const auto residuals = [&] {  // of the margin variables that are awake
+    for (std::size_t i = 0; i < margin.size(); ++i) {
+      const auto v = static_cast<std::size_t>(margin[i]);
+      const std::int64_t k = place[h.member_of(v)];
+      right_side[i] = k < 0 ? 0.0 : -rate[static_cast<std::size_t>(k) * h.per + v % h.per];
+      worst = std::max(worst, std::abs(right_side[i]));
+    }
+  };
+  residuals();
   if (worst <= 1e-12 * size) return false;
+  if (!asleep.empty()) {
+    wake(kInf);
+    rates();
+    residuals();
+  }
   std::vector<double> extra;
   PerGroup extra_mu{};
   h.factor.set_right_side(right_side);
@@ -192,6 +200,29 @@ void Path::advance(double dt) {
   t += dt;
 }
 
+// Steps round, and what the sums have lost would be there for ever. The margin variable with the
+// most room takes it, if it is no more than rounding (else the polish will).
+void Path::restore_sums(double rounding) {
+  const PerGroup missing = h.missing();
+  for (std::size_t e = 0; e < h.n_groups; ++e) {
+    if (std::abs(missing[e]) > rounding) continue;
+    double room = 0.0;
+    std::size_t chosen = 0;
+    for (std::int64_t k : h.factor.variables()) {
+      const auto v = static_cast<std::size_t>(k);
+      const double own = std::min(h.x[v] - h.lo[v], h.hi[v] - h.x[v]);
+      if (h.group[v] == e && own >= room) {
+        room = own;
+        chosen = v;
+      }
+    }
+    if (!h.factor.has_group(e) || missing[e] == 0.0) continue;
+    h.x[chosen] += missing[e];
+    const double* row = h.member_row(h.member_of(chosen), buffer);
+    simd().axpy(missing[e], row, h.F.data(), h.members());
+  }
+}
+
 // Boxes and targets take their exact final values; margin variables that end on a bound leave.
 void Path::finish() {
   for (std::size_t k = 0; k < moved.size(); ++k) {
@@ -201,15 +232,16 @@ void Path::finish() {
     if (side[v] == Side::lower) h.x[v] = h.lo[v];
     if (side[v] == Side::upper) h.x[v] = h.hi[v];
   }
+  h.target = target1;
+  settle_members();
   const double rounding = 4.0 * kEps * std::max(mass_start, h.mass());
+  restore_sums(16.0 * rounding);
   const std::vector<std::int64_t> margin = h.factor.variables();
   for (std::int64_t k : margin) {
     const auto v = static_cast<std::size_t>(k);
     h.snap(v, rounding);
     if (!h.inside(v)) leave(v, h.x[v] <= h.lo[v] ? Side::lower : Side::upper);
   }
-  h.target = target1;
-  settle_members();
   double moved_most = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     if (dlo[v] != 0.0 || dhi[v] != 0.0) continue;
@@ -217,7 +249,7 @@ void Path::finish() {
     moved_most = std::max(moved_most, std::abs(h.F[m] - F_start[m] + h.mu[e] - mu_start[e]));
   }
   h.reach = std::max(1.25 * moved_most, 0.9 * h.reach);
-  ++h.updates;
+  h.note_changes(1);
   h.balance_mu();
 }
 

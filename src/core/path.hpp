@@ -36,6 +36,7 @@ class Path {
   Event next_event() const;
   void consider(Event& best, Event::Kind kind, std::size_t v, double gap, double speed) const;
   void advance(double dt);
+  void restore_sums(double rounding);
   void finish();
   PathResult give_up(std::int64_t breakpoints);
 
@@ -51,6 +52,8 @@ class Path {
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);
+  void wake_member(std::size_t m);
+  void add_awake(std::size_t m);
   void settle_members();  // bring F of all members up to date
   double sign_of(std::size_t v) const;
 
@@ -71,14 +74,14 @@ class Path {
   PerGroup dmu{};
 
   std::vector<std::int64_t> awake, asleep;  // members
-  std::vector<std::int64_t> place;          // of a member among those awake, or -1
+  std::vector<std::int64_t> place;          // k: awake[k]; -1 - k: asleep[k]
   // per awake variable, `per` for each member in the order of `awake`
   std::vector<double> g, rate, sign;
   std::vector<double> dF;                  // per awake member
   std::vector<double> pending, pending_q;  // what the sleepers have not been told
   bool dirty = false;                      // there is something pending
   std::vector<double> F_start;
-  PerGroup mu_start{};
+  PerGroup mu_start{}, mu_settled{};  // at the start; when F was last brought up to date
   double mass_start = 0.0;
 };
 

@@ -6,6 +6,10 @@
 
 namespace supple {
 
+namespace {
+constexpr std::uint64_t kLookEvery = 16;  // paths
+}  // namespace
+
 void Path::drive(std::size_t v, double new_speed) {
   const double change = new_speed - speed[v];
   if (change == 0.0) return;
@@ -42,6 +46,7 @@ void Path::enter(std::size_t v) {
 }
 
 void Path::leave(std::size_t v, Side s) {
+  if (place[h.member_of(v)] < 0) wake_member(h.member_of(v));
   h.leave_margin(v);
   h.x[v] = s == Side::lower ? h.lo[v] : h.hi[v];
   set_side(v, s);
@@ -142,37 +147,54 @@ void Path::remove_column(std::size_t v) {
 
 // --- screening -------------------------------------------------------------------------------
 // Most gradients are too far from zero to matter for this path. A member none of whose gradients
-// is within `radius` of zero sleeps: all steps are applied to it in one product at the end. The
-// radius follows how far gradients moved in recent paths. Should a sleeper have crossed zero all
-// the same, the caller's audit finds it, and the polish, which only needs a good start, mends it.
+// is within `radius` of zero sleeps: all steps are applied to it in one product at the end. So do
+// the margin members, whose gradients stay 0. The radius follows how far gradients moved in recent
+// paths. Should a sleeper have crossed zero all the same, the caller's audit finds it, and the
+// polish, which only needs a good start, mends it.
 
 void Path::wake(double radius) {
   settle_members();
   awake.clear();
   asleep.clear();
-  place.assign(h.members(), -1);
+  place.resize(h.members());
   g.clear();
   sign.clear();
   for (std::size_t m = 0; m < h.members(); ++m) {
-    bool near = false;
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
-      near = near || side[v] == Side::margin || speed[v] != 0.0 ||
-             (side[v] != Side::frozen && std::abs(h.gradient(v)) <= radius);
-    if (!near) {
-      asleep.push_back(static_cast<std::int64_t>(m));
-      continue;
-    }
-    place[m] = static_cast<std::int64_t>(awake.size());
-    awake.push_back(static_cast<std::int64_t>(m));
+    bool near = false, margin = false;
     for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
-      g.push_back(h.gradient(v));
-      sign.push_back(sign_of(v));
+      margin = margin || side[v] == Side::margin;
+      near = near || speed[v] != 0.0 ||
+             (side[v] != Side::frozen && std::abs(h.gradient(v)) <= radius);
     }
+    if ((near && !margin) || radius == std::numeric_limits<double>::infinity()) {
+      add_awake(m);
+    } else {
+      place[m] = -1 - static_cast<std::int64_t>(asleep.size());
+      asleep.push_back(static_cast<std::int64_t>(m));
+    }
+  }
+  pending.assign(h.block.columns(), 0.0);
+  pending_q.assign(asleep.empty() ? 0 : h.members(), 0.0);
+}
+
+void Path::add_awake(std::size_t m) {
+  place[m] = static_cast<std::int64_t>(awake.size());
+  awake.push_back(static_cast<std::int64_t>(m));
+  for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
+    g.push_back(h.gradient(v));
+    sign.push_back(sign_of(v));
   }
   dF.resize(awake.size());
   rate.resize(g.size());
-  pending.assign(h.block.columns(), 0.0);
-  pending_q.assign(asleep.empty() ? 0 : h.members(), 0.0);
+}
+
+void Path::wake_member(std::size_t m) {
+  h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
+  const auto hole = static_cast<std::size_t>(-1 - place[m]);
+  asleep[hole] = asleep.back();
+  place[static_cast<std::size_t>(asleep[hole])] = place[m];
+  asleep.pop_back();
+  add_awake(m);
 }
 
 void Path::settle_members() {
@@ -181,12 +203,23 @@ void Path::settle_members() {
     h.F[h.member_of(v)] = g[k * h.per] + h.c[v] - h.mu[h.group[v]];
   }
   if (!dirty) return;
+  // Gradients of margin members stay 0 but for rounding: it is enough to look now and then.
+  const bool look = h.updates % kLookEvery == 0;
   for (std::int64_t k : asleep) {
     const auto m = static_cast<std::size_t>(k);
-    h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
+    std::ptrdiff_t margin = -1;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per && !look; ++v)
+      if (side[v] == Side::margin) margin = static_cast<std::ptrdiff_t>(v);
+    if (margin >= 0) {
+      const std::size_t e = h.group[static_cast<std::size_t>(margin)];
+      h.F[m] -= h.mu[e] - mu_settled[e];
+    } else {
+      h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
+    }
   }
   std::fill(pending.begin(), pending.end(), 0.0);
   std::fill(pending_q.begin(), pending_q.end(), 0.0);
+  mu_settled = h.mu;
   dirty = false;
 }
 

@@ -13,7 +13,8 @@ namespace {
 
 class Polish {
  public:
-  Polish(Head& head, double tolerance) : h(head), tolerance_(tolerance), x_known_(head.x) {}
+  Polish(Head& head, double goal, double floor)
+      : h(head), goal_(goal), floor_(floor), x_known_(head.x) {}
   PolishResult run(std::int64_t max_rounds, const Interrupt& interrupt);
 
  private:
@@ -33,7 +34,7 @@ class Polish {
   void snap_and_leave(std::size_t v, double bound);
 
   Head& h;
-  double tolerance_;
+  double goal_, floor_;
   std::vector<double> x_known_;  // the x that h.F belongs to
   std::vector<double> g_, dx_, buffer_;
   PerGroup dmu_{};
@@ -67,7 +68,7 @@ void Polish::sync_expansion() {
     simd().axpy(change, h.member_row(m, buffer_), h.F.data(), h.members());
   }
   x_known_ = h.x;
-  ++h.updates;
+  h.note_changes(1);
 }
 
 void Polish::admit(std::size_t v) {
@@ -129,7 +130,7 @@ std::vector<Polish::Violator> Polish::violators() const {
     if (h.fixed(v) || h.inside(v)) continue;
     const double g = h.gradient(v);
     const double size = h.x[v] <= h.lo[v] ? -g : g;
-    if (size > tolerance_) found.push_back({v, size});
+    if (size > goal_) found.push_back({v, size});
   }
   std::sort(found.begin(), found.end(),
             [](const Violator& a, const Violator& b) { return a.size > b.size; });
@@ -151,10 +152,8 @@ double Polish::margin_residual() {
 bool Polish::step_to_box(double& alpha) {
   std::vector<double> r(g_.size());
   for (std::size_t i = 0; i < r.size(); ++i) r[i] = -g_[i];
-  PerGroup missing = h.target;
-  for (std::size_t v = 0; v < h.variables(); ++v) missing[h.group[v]] -= h.x[v];
   h.factor.set_right_side(r);
-  h.factor.solve(missing, dx_, dmu_);
+  h.factor.solve(h.missing(), dx_, dmu_);
   alpha = 1.0;
   std::ptrdiff_t blocking = -1;
   const auto& margin = h.factor.variables();
@@ -187,6 +186,8 @@ void Polish::newton() {
 PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
   sync_factor();
   std::int64_t rounds = 0;
+  double best = std::numeric_limits<double>::infinity();
+  int idle = 0;  // rounds since the violations fell markedly
   for (; rounds < max_rounds && !indefinite_; ++rounds) {
     interrupt();
     sync_expansion();
@@ -197,7 +198,11 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
       }
     const double residual = margin_residual();
     const std::vector<Violator> found = violators();
-    if (residual <= tolerance_ && found.empty() && h.imbalance() <= 1e-14 * h.mass()) {
+    const double worst = found.empty() ? residual : std::max(residual, found[0].size);
+    idle = worst < 0.5 * best ? 0 : idle + 1;
+    best = std::min(best, worst);
+    const bool stuck = worst <= floor_ && idle > 4;
+    if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
       drop_edges();
       h.balance_mu();
       return {true, false, rounds};
@@ -206,7 +211,7 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
     // away at once, the next round admits a single one, and only to a point that is optimal on
     // the margin set, as the theory of active sets asks.
     std::size_t room = std::max<std::size_t>(8, h.factor.size() / 2);
-    if (blocked_at_once_) room = residual <= tolerance_ ? 1 : 0;
+    if (blocked_at_once_) room = residual <= goal_ ? 1 : 0;
     blocked_at_once_ = false;
     for (const Violator& violator : found) {
       if (room-- == 0) break;
@@ -224,9 +229,9 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
 
 }  // namespace
 
-PolishResult polish(Head& head, double tolerance, std::int64_t max_rounds,
+PolishResult polish(Head& head, double goal, double floor, std::int64_t max_rounds,
                     const Interrupt& interrupt) {
-  return Polish(head, tolerance).run(max_rounds, interrupt);
+  return Polish(head, goal, floor).run(max_rounds, interrupt);
 }
 
 }  // namespace supple

@@ -220,7 +220,7 @@ SmoResult Smo::run(double eps, std::int64_t max_iterations, const Interrupt& int
   }
   write_back();
   h.balance_mu();
-  h.updates += static_cast<std::uint64_t>(iterations);
+  h.note_changes(static_cast<std::uint64_t>(iterations));
   return {converged, iterations};
 }
 

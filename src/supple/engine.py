@@ -465,7 +465,7 @@ class Engine:
                 machine.core.relabel(last, slot)
 
     def _warn(self, outcome: Outcome) -> None:
-        if outcome.kept or (outcome.converged and not self._settings.exact):
+        if outcome.kept:
             return
         limit = self._settings.max_iter
         cause = f"max_iter={limit} was reached" if limit >= 0 else "rounding stopped the solvers"

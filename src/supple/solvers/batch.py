@@ -34,9 +34,10 @@ def factor_margin(head: Any) -> None:
 def polish(head: Any) -> bool:
     """Make the state exact to rounding; return whether the kernel turned out to be indefinite."""
     factor_margin(head)
-    *_, rounding, _ = head.audit()
+    _, scale, rounding, _ = head.audit()
+    goal = min(4.0 * rounding, 1e-10 * scale)
     rounds = 100 + head.members // 10
-    _, indefinite, _ = head.polish(4.0 * rounding, rounds)
+    _, indefinite, _ = head.polish(goal, 16.0 * rounding, rounds)
     return bool(indefinite)
 
 

@@ -12,8 +12,8 @@ from supple.solvers.batch import looks_definite, polish
 __all__ = ["Outcome", "Settings", "settle"]
 
 ACCEPTED = 1e-9  # KKT violation, relative to the scale of c, that ends the search for a better x
-PROMISED = 1e-8  # and the one above which the user is told
-_REFRESH_AFTER = 50_000  # changes of Kx, each a rounding, before it is computed from scratch
+PROMISED = 1e-8  # and the one above which the user is told; where rounding forbids it: 1e-6
+_AT_WORST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,8 @@ class Outcome:
     breakpoints: int = 0
     iterations: int = 0
     kkt: float = 0.0
-    converged: bool = True  # SMO reached its tolerance
+    kept: bool = True  # the optimality conditions hold as promised
     indefinite: bool = False
-
-    @property
-    def kept(self) -> bool:
-        """Whether the promise holds; where K and C are huge, rounding may not allow it."""
-        return self.converged and self.kkt <= PROMISED
 
 
 def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes: int) -> Outcome:
@@ -66,7 +61,7 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes
         if finished:
             quality = _mend(head)
             if quality.settled:
-                return Outcome("path", breakpoints, kkt=quality.kkt)
+                return Outcome("path", breakpoints, kkt=quality.kkt, kept=quality.kept)
     if not head.jump(move.variables, move.lo, move.hi, move.targets):
         raise SolverError("no feasible point for the new boxes and targets")
     return _batch(head, settings, breakpoints)
@@ -82,6 +77,7 @@ class _Quality:
             head.refresh()
             violation, scale, rounding, balanced = head.audit()
         self.kkt: float = violation / scale
+        self.kept: bool = self.kkt <= max(PROMISED, min(_AT_WORST, 4.0 * rounding / scale))
         # Optimal to a few roundings.
         self.sharp: bool = balanced and violation <= 16.0 * rounding
         # Good enough, or rounding allows no better.
@@ -90,7 +86,7 @@ class _Quality:
 
 def _mend(head: Any) -> _Quality:
     """Polish after a path if need be."""
-    if head.updates > _REFRESH_AFTER:
+    if head.worn:
         head.refresh()
     quality = _Quality(head)
     if quality.sharp:
@@ -122,14 +118,14 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
         iterations += spent
         if not settings.exact or (settings.max_iter >= 0 and not converged):
             return Outcome("smo", breakpoints, iterations, _Quality(head).kkt, converged)
-        if head.updates > _REFRESH_AFTER:
+        if head.worn:
             head.refresh()
         indefinite = polish(head) or not (settings.trusted or looks_definite(head))
         quality = _Quality(head)
         if indefinite:
             head.forget_factor()
         if indefinite or quality.settled:
-            return Outcome("smo", breakpoints, iterations, quality.kkt, indefinite=indefinite)
+            return Outcome("smo", breakpoints, iterations, quality.kkt, quality.kept, indefinite)
         head.refresh()
         tol, patience = tol * 1e-2, patience * 4
-    return Outcome("smo", breakpoints, iterations, quality.kkt)
+    return Outcome("smo", breakpoints, iterations, quality.kkt, quality.kept)
