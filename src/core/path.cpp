@@ -62,7 +62,7 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
   }
   F_start = h.F;
   mu_start = mu_settled = h.mu;
-  mass_start = h.mass();
+  h.peak_mass = std::max(h.peak_mass, h.mass());
   wake(h.reach > 0.0 && h.members() > kScreenFrom ? h.reach : kInf);
 }
 
@@ -234,7 +234,8 @@ void Path::finish() {
   }
   h.target = target1;
   settle_members();
-  const double rounding = 4.0 * kEps * std::max(mass_start, h.mass());
+  h.note_changes(1);
+  const double rounding = 4.0 * kEps * h.peak_mass;
   restore_sums(16.0 * rounding);
   const std::vector<std::int64_t> margin = h.factor.variables();
   for (std::int64_t k : margin) {
@@ -249,7 +250,6 @@ void Path::finish() {
     moved_most = std::max(moved_most, std::abs(h.F[m] - F_start[m] + h.mu[e] - mu_start[e]));
   }
   h.reach = std::max(1.25 * moved_most, 0.9 * h.reach);
-  h.note_changes(1);
   h.balance_mu();
 }
 

@@ -82,7 +82,6 @@ class Path {
   bool dirty = false;                      // there is something pending
   std::vector<double> F_start;
   PerGroup mu_start{}, mu_settled{};  // at the start; when F was last brought up to date
-  double mass_start = 0.0;
 };
 
 }  // namespace supple

@@ -43,7 +43,7 @@ class Polish {
 };
 
 void Polish::drop_edges() {
-  const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.mass();
+  const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.peak_mass;
   const std::vector<std::int64_t> present = h.factor.variables();
   for (std::int64_t k : present) {
     const auto v = static_cast<std::size_t>(k);

@@ -11,33 +11,22 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Callable as CallableType
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from supple.errors import InexactWarning, NotConvergedWarning
 from supple.gram import Gram, gram_for
 from supple.kernels import Kernel
-from supple.machine import HeadView, Machine
+from supple.machine import Examples, HeadView, Key, Machine, Plan
 from supple.problems import Problem
-from supple.qp import Move, Rows
-from supple.solvers import Outcome, Settings, settle
+from supple.solvers import Outcome, Settings
 from supple.store import Store
 
 __all__ = ["Engine", "HeadView", "Step"]
-
-Key = tuple[int, ...]
-
-
-class Plan(Protocol):
-    """Which heads there are, and who takes part in each (see supple.multiclass)."""
-
-    def keys(self, labels: Sequence[int]) -> list[Key]: ...
-    def members(self, key: Key, y: np.ndarray) -> np.ndarray: ...
-    def targets(self, key: Key, y: np.ndarray) -> np.ndarray: ...
 
 
 @dataclass(frozen=True)
@@ -183,11 +172,12 @@ class Engine:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         X = state["_gram"]
-        if X is not None:
-            self._gram = gram_for(self.kernel, X, self._cache_bytes)
-            self._gram.append(X)
+        if X is None:
+            return
+        self._gram = gram_for(self.kernel, X, self._cache_bytes)
+        self._gram.append(X)
         self._machines = {
-            key: Machine.from_arrays(self._gram, self.problem, arrays)
+            key: Machine.from_arrays(key, self._gram, self.problem, arrays)
             for key, arrays in state["_machines"].items()
         }
 
@@ -319,16 +309,6 @@ class Engine:
                 counts[int(code)] += sign
         return counts
 
-    def _effective(self, slots: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Return sample weight times class weight."""
-        if not self.class_weight:
-            return weight
-        y = self._store.y[slots]
-        factor = np.ones(len(y))
-        for code, value in self.class_weight.items():
-            factor[y == code] = value
-        return weight * factor
-
     def _reconcile(
         self,
         slots: np.ndarray,
@@ -345,20 +325,26 @@ class Engine:
         keys = self.plan.keys(labels) if left else []
         machines, outcomes = {}, []
         previous = self._machines
+        assert self._gram is not None
+        examples = Examples(self._store.y, weight, self.class_weight, self._gram, self.plan)
         for key in keys:
             machine = self._machines.get(key)
             if machine is None:
-                machine = Machine.empty(self._gram, self.problem)
+                machine = Machine.empty(key, self._gram, self.problem)
                 staying = np.ones(self.n, dtype=bool)
                 if leaving:
                     staying[slots] = False
                 concerned = np.flatnonzero(staying & self.plan.members(key, self._store.y))
             else:
                 concerned = slots[self.plan.members(key, self._store.y[slots])]
-                undo.append(_restorer(machine))
+                undo.append(machine.restorer())
             machines[key] = machine
             if len(concerned) or self.problem.needs_mass:
-                outcomes.append(self._update(key, machine, concerned, weight, other_kernel))
+                outcomes.append(
+                    machine.update(
+                        examples, concerned, self.problem, self._settings, other_kernel=other_kernel
+                    )
+                )
         undo.append(lambda: setattr(self, "_machines", previous))
         self._machines = machines
         if any(outcome.indefinite for outcome in outcomes):
@@ -387,82 +373,13 @@ class Engine:
         self._settings = replace(settings, exact=False)
         return self._reconcile(slots, weight, counts, undo, leaving=leaving)
 
-    def _rows(self, key: Key, slots: np.ndarray, weight: np.ndarray) -> Rows:
-        assert self._gram is not None
-        t = self.plan.targets(key, self._store.y[slots])
-        diagonal = self._gram.diagonal(slots) if self.problem.needs_diagonal else t
-        return self.problem.rows(t, self._effective(slots, weight[slots]), diagonal)
-
-    def _update(
-        self,
-        key: Key,
-        machine: Machine,
-        concerned: np.ndarray,
-        weight: np.ndarray,
-        other_kernel: bool,
-    ) -> Outcome:
-        core = machine.core
-        rows = self._rows(key, concerned, weight)
-        members = core.members_at(concerned)
-        absent = np.flatnonzero(members < 0)
-        per = self.problem.per
-        if len(absent):
-            picked = (absent[:, None] * per + np.arange(per)).ravel()
-            core.append(
-                concerned[absent],
-                np.ascontiguousarray(rows.c[picked]),
-                np.ascontiguousarray(rows.group[picked]),
-            )
-            members = core.members_at(concerned)
-        cold = not (machine.ready and machine.converged)
-        variables = (members[:, None] * per + np.arange(per)).ravel()
-        if other_kernel:
-            core.forget_factor()
-            core.refresh()
-            cold = True
-        if len(concerned) == core.members and len(absent) < len(concerned):
-            c = np.empty(len(variables))
-            c[variables] = rows.c
-            if not np.array_equal(c, core.c):
-                core.set_c(c)
-                cold = True
-        everyone = core.slot if self.problem.needs_mass else np.empty(0, dtype=np.int64)
-        t = self.plan.targets(key, self._store.y[everyone])
-        mass = self._effective(everyone, weight[everyone])
-        reason = self.problem.obstacle(t, mass)
-        if reason is None and not machine.ready and machine.reason:
-            # The head wakes up: all boxes open, not only those of the examples concerned.
-            everyone = core.slot
-            rows = self._rows(key, everyone, weight)
-            variables = np.arange(core.members * per)
-        if reason is not None:
-            return self._go_dormant(machine, reason)
-        move = Move(variables, rows.lo, rows.hi, self.problem.targets(t, mass))
-        outcome = settle(core, move, self._settings, cold=cold, block_bytes=self._cache_bytes)
-        spent = outcome.breakpoints + outcome.iterations
-        machine.record = (True, "", spent, outcome.kept)
-        return outcome
-
-    def _go_dormant(self, machine: Machine, reason: str) -> Outcome:
-        """Close all boxes and wait."""
-        core = machine.core
-        zero = np.zeros(core.members * self.problem.per)
-        core.jump(np.arange(len(zero)), zero, zero, [0.0, 0.0])
-        core.forget_factor()
-        machine.record = (False, reason, 0, True)
-        return Outcome("none")
-
     def _take_out(self, slot: int) -> None:
         """Remove an example whose variables are all 0; the last one takes its slot."""
         assert self._gram is not None
         last = self._store.remove(slot)
         self._gram.remove(slot)
         for machine in self._machines.values():
-            member = int(machine.core.members_at(np.array([slot]))[0])
-            if member >= 0:
-                machine.core.remove(member)
-            if last != slot:
-                machine.core.relabel(last, slot)
+            machine.take_out(slot, last)
 
     def _warn(self, outcome: Outcome) -> None:
         if outcome.kept:
@@ -491,15 +408,3 @@ class Engine:
         for listener in self.listeners:
             listener(step)
         return step
-
-
-def _restorer(machine: Machine) -> CallableType[[], None]:
-    """Return a function that puts a machine back to its present state."""
-    snapshot = machine.core.save()
-    record = machine.record
-
-    def restore() -> None:
-        machine.core.restore(snapshot)
-        machine.record = record
-
-    return restore

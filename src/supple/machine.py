@@ -2,17 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from supple._core import Head
+from supple.gram import Gram
 from supple.problems import Problem
-from supple.qp import Readout
+from supple.qp import Move, Readout, Rows
+from supple.solvers import Outcome, Settings, settle
 
-__all__ = ["HeadView", "Machine"]
+__all__ = ["Examples", "HeadView", "Key", "Machine", "Plan"]
+
+Key = tuple[int, ...]
+
+
+class Plan(Protocol):
+    """Which heads there are, and who takes part in each (see supple.multiclass)."""
+
+    def keys(self, labels: Sequence[int]) -> list[Key]: ...
+    def members(self, key: Key, y: np.ndarray) -> np.ndarray: ...
+    def targets(self, key: Key, y: np.ndarray) -> np.ndarray: ...
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The examples as an operation wants them: labels, new weights, kernel matrix."""
+
+    y: np.ndarray
+    weight: np.ndarray
+    class_weight: Mapping[int, float]
+    gram: Gram
+    plan: Plan
+
+    def effective_weight(self, slots: np.ndarray) -> np.ndarray:
+        """Return sample weight times class weight."""
+        weight = self.weight[slots]
+        if not self.class_weight:
+            return weight
+        y = self.y[slots]
+        factor = np.ones(len(y))
+        for code, value in self.class_weight.items():
+            factor[y == code] = value
+        return np.asarray(weight * factor)
+
+    def targets(self, key: Key, slots: np.ndarray) -> np.ndarray:
+        """Return the targets of these examples in a head."""
+        return self.plan.targets(key, self.y[slots])
+
+    def rows(self, key: Key, slots: np.ndarray, problem: Problem) -> Rows:
+        """Return what these examples add to the QP of a head."""
+        t = self.targets(key, slots)
+        diagonal = self.gram.diagonal(slots) if problem.needs_diagonal else t
+        return problem.rows(t, self.effective_weight(slots), diagonal)
 
 
 @dataclass
@@ -22,6 +66,7 @@ class Machine:
     A waiting head holds its members with empty boxes, so that x = 0.
     """
 
+    key: Key
     core: Any
     ready: bool = False
     reason: str = "no examples yet"
@@ -29,33 +74,111 @@ class Machine:
     converged: bool = True
 
     @classmethod
-    def empty(cls, gram: Any, problem: Problem) -> Machine:
-        return cls(Head(gram.core, problem.per, problem.groups))
+    def empty(cls, key: Key, gram: Gram, problem: Problem) -> Machine:
+        return cls(key, Head(gram.core, problem.per, problem.groups))
 
     @property
     def record(self) -> tuple[bool, str, int, bool]:
-        """Everything but the state in the core."""
+        """Everything but the key and the state in the core."""
         return self.ready, self.reason, self.iterations, self.converged
 
     @record.setter
     def record(self, values: tuple[bool, str, int, bool]) -> None:
         self.ready, self.reason, self.iterations, self.converged = values
 
+    def restorer(self) -> Callable[[], None]:
+        """Return a function that puts the machine back to its present state."""
+        snapshot, record = self.core.save(), self.record
+
+        def restore() -> None:
+            self.core.restore(snapshot)
+            self.record = record
+
+        return restore
+
     def to_arrays(self) -> dict[str, Any]:
         """Return what defines this machine; Kx and the factor are derived from it."""
-        core = self.core
         names = ("slot", "c", "group", "x", "lo", "hi", "mu", "target")
-        return {name: getattr(core, name) for name in names} | {"record": self.record}
+        return {name: getattr(self.core, name) for name in names} | {"record": self.record}
 
     @classmethod
-    def from_arrays(cls, gram: Any, problem: Problem, arrays: dict[str, Any]) -> Machine:
+    def from_arrays(cls, key: Key, gram: Gram, problem: Problem, arrays: dict[str, Any]) -> Machine:
         """Build the machine again."""
-        machine = cls.empty(gram, problem)
+        machine = cls.empty(key, gram, problem)
         core = machine.core
         core.append(arrays["slot"], arrays["c"], arrays["group"])
         core.assign(*(arrays[name] for name in ("x", "lo", "hi", "mu", "target")))
         machine.record = arrays["record"]
         return machine
+
+    def update(
+        self,
+        examples: Examples,
+        slots: np.ndarray,
+        problem: Problem,
+        settings: Settings,
+        *,
+        other_kernel: bool,
+    ) -> Outcome:
+        """Bring the head to the optimum; `slots` are the members that are new or have changed."""
+        rows = examples.rows(self.key, slots, problem)
+        added = self._take_in(slots, rows, problem.per)
+        variables = self._variables(slots, problem.per)
+        cold = other_kernel or not (self.ready and self.converged)
+        if other_kernel:
+            self.core.forget_factor()
+            self.core.refresh()
+        if len(slots) == self.core.members > added:
+            cold = self._replace_c(variables, rows.c) or cold
+        everyone = self.core.slot if problem.needs_mass else np.empty(0, dtype=np.int64)
+        t, mass = examples.targets(self.key, everyone), examples.effective_weight(everyone)
+        reason = problem.obstacle(t, mass)
+        if reason is not None:
+            return self._wait(reason, problem.per)
+        if not self.ready and len(slots) < self.core.members:
+            # The head wakes up: all boxes open, not only those of the examples concerned.
+            rows = examples.rows(self.key, self.core.slot, problem)
+            variables = np.arange(self.core.members * problem.per)
+        move = Move(variables, rows.lo, rows.hi, problem.targets(t, mass))
+        outcome = settle(self.core, move, settings, cold=cold)
+        self.record = (True, "", outcome.breakpoints + outcome.iterations, outcome.kept)
+        return outcome
+
+    def _take_in(self, slots: np.ndarray, rows: Rows, per: int) -> int:
+        """Append those that are no members yet, with empty boxes; return their number."""
+        absent = np.flatnonzero(self.core.members_at(slots) < 0)
+        if len(absent):
+            picked = (absent[:, None] * per + np.arange(per)).ravel()
+            self.core.append(slots[absent], rows.c[picked], rows.group[picked])
+        return len(absent)
+
+    def _variables(self, slots: np.ndarray, per: int) -> np.ndarray:
+        members = self.core.members_at(slots)
+        return np.asarray((members[:, None] * per + np.arange(per)).ravel())
+
+    def _replace_c(self, variables: np.ndarray, values: np.ndarray) -> bool:
+        c = np.empty(len(variables))
+        c[variables] = values
+        if np.array_equal(c, self.core.c):
+            return False
+        self.core.set_c(c)
+        return True
+
+    def _wait(self, reason: str, per: int) -> Outcome:
+        """Close all boxes."""
+        zero = np.zeros(self.core.members * per)
+        self.core.jump(np.arange(len(zero)), zero, zero, [0.0, 0.0])
+        self.core.forget_factor()
+        self.record = (False, reason, 0, True)
+        return Outcome("none")
+
+    def take_out(self, slot: int, last: int) -> None:
+        """Drop the example at `slot`, all at 0; the one at `last` takes its slot."""
+        (member,) = self.core.members_at(np.array([slot]))
+        if member >= 0:
+            self.core.remove(member)
+        if last != slot:
+            self.core.relabel(last, slot)
 
 
 class HeadView:

@@ -39,7 +39,7 @@ class Outcome:
     indefinite: bool = False
 
 
-def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes: int) -> Outcome:
+def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
     """Bring `head` to the optimum with the boxes and targets of `move`.
 
     Parameters
@@ -48,11 +48,9 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool, block_bytes
         State of the QP, optimal before the move unless `cold`.
     cold : bool
         The state is not optimal (first fit, other kernel or epsilon): only the batch way applies.
-    block_bytes : int
-        Memory that the path may use for the kernel values of the margin set.
     """
     breakpoints = 0
-    if settings.exact and not cold and _path_is_cheaper(head, move, block_bytes):
+    if settings.exact and not cold and _path_is_cheaper(head, move):
         if not head.factored:  # restored or unpickled: the factor is built again
             polish(head)
         finished, breakpoints = head.path(move.variables, move.lo, move.hi, move.targets)
@@ -95,9 +93,10 @@ def _mend(head: Any) -> _Quality:
     return _Quality(head)
 
 
-def _path_is_cheaper(head: Any, move: Move, block_bytes: int) -> bool:
+def _path_is_cheaper(head: Any, move: Move) -> bool:
     n_margin, members = len(head.margin), head.members
-    if 8 * members * (n_margin + 16) > block_bytes:
+    # The kernel values of the margin set must fit into memory as the row cache does.
+    if 8 * members * (n_margin + 16) > head.cache_bytes:
         return False
     return len(move.variables) <= 16 or members <= 300
 
