@@ -24,9 +24,9 @@ import numpy as np  # noqa: E402
 import sklearn  # noqa: E402
 import sklearn.svm  # noqa: E402
 from sklearn.datasets import load_digits, make_friedman1  # noqa: E402
+from supple._core import instruction_set  # noqa: E402
 
 import supple  # noqa: E402
-from supple._core import instruction_set  # noqa: E402
 
 
 def clock(action) -> float:
@@ -74,7 +74,11 @@ def updates(rounds: int, seed: int, n: int = 5000, per_round: int = 40) -> list[
         model.forget(np.sort(model.ids_)[-200:])
     same = agreement(model, refit, X[:500])
     best = min(peer)
-    note = {"margin": int(len(model.support_)), "max_difference": same, "first_add_ms": 1e3 * first}
+    note = {
+        "support": len(model.support_),
+        "max_difference": same,
+        "first_add_ms": 1e3 * first,
+    }
     return [
         row("partial_fit of 1 at n=5000", "SVC refit", best, np.mean(times["add"]), 60, **note),
         row("forget of 1 at n=5000", "SVC refit", best, np.mean(times["forget"]), 60, **note),
@@ -102,9 +106,10 @@ def digits(seed: int, n: int = 1347, every: int = 25) -> list[dict]:
                 float(np.mean(peer)), float(np.mean(own)), 15, **note)]  # fmt: skip
 
 
-def regression(seed: int, n: int = 800, count: int = 20) -> list[dict]:
+def regression(seed: int, n: int = 800, count: int = 100, peer_count: int = 20) -> list[dict]:
     """Friedman1 at n = 800 against pyonlinesvr, or against an SVR refit if it is missing."""
     X, y = make_friedman1(n + count, n_features=10, noise=1.0, random_state=seed)
+    X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
     params = {"C": 30.0, "epsilon": 0.1, "gamma": 0.1}  # pyonlinesvr's defaults
     model = supple.SVR(**params).fit(X[:n], y[:n])
     try:
@@ -122,16 +127,17 @@ def regression(seed: int, n: int = 800, count: int = 20) -> list[dict]:
     for i in range(n, n + count):
         x, t = X[i : i + 1], y[i : i + 1]
         own_adds.append(clock(lambda: model.partial_fit(x, t)))  # noqa: B023
-        if peer is not None:
+        if peer is not None and i < n + peer_count:
             adds.append(clock(lambda: peer.partial_fit(x, t)))  # noqa: B023
-    note = {}
-    if peer is not None:
-        note["max_difference"] = float(np.abs(model.predict(X) - peer.predict(X)).max())
-    for _ in range(count):
-        oldest = int(model.ids_.min())
+    for oldest in range(count):
         own_forgets.append(clock(lambda: model.forget(oldest)))  # noqa: B023
-        if peer is not None:
+        if peer is not None and oldest < peer_count:
             forgets.append(clock(lambda: peer.forget([0])))
+    note = {"support": len(model.support_)}
+    if peer is not None:  # both on the same examples again
+        model.forget(np.sort(model.ids_)[-(count - peer_count) :])
+        model.partial_fit(X[peer_count:count], y[peer_count:count])
+        note["max_difference"] = float(np.abs(model.predict(X) - peer.predict(X)).max())
     return [
         row("SVR add at n=800 (Friedman1)", name, np.mean(adds), np.mean(own_adds), 50, **note),
         row("SVR forget at n=800 (Friedman1)", name, np.mean(forgets), np.mean(own_forgets), 100),
@@ -156,7 +162,9 @@ def main() -> None:
         print(f"{r['case']:44} {r['peer']:34} {r['peer_ms']:9.2f} {r['supple_ms']:10.4f} "
               f"{r['ratio']:7.0f}x {r['bar']:4.0f}x{met}")  # fmt: skip
     options.json.parent.mkdir(parents=True, exist_ok=True)
-    options.json.write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1, default=float))
+    options.json.write_text(
+        json.dumps({"machine": machine(), "rows": rows}, indent=1, default=float)
+    )
     print(f"written: {options.json}")
 
 
