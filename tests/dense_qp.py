@@ -89,8 +89,9 @@ def rounding(K, c, x) -> float:
 
 def scale_of(K, c, x) -> float:
     """max|c|, or max|Kx| for problems without a linear term."""
-    scale = float(np.abs(c).max(initial=0.0))
-    return scale if scale > 0 else float(np.abs(gradient(K, c, x)).max(initial=0.0)) or 1.0
+    scale = float(np.abs(c).max(initial=0.0)) or float(np.abs(gradient(K, c, x)).max(initial=0.0))
+    noise = rounding(K, c, x)
+    return scale if scale > 8 * noise else noise / EPS or 1.0  # Kx = 0: the terms of its sums
 
 
 def sides(x, lo, hi) -> tuple[np.ndarray, np.ndarray]:
@@ -286,7 +287,7 @@ def _snap(qp: QP, x, free) -> np.ndarray:
         if not member.any():
             continue
         mu = -np.average(raw[member], weights=np.maximum(inside[member], 1e-300))
-        price = np.abs(raw + mu) / max(np.abs(raw[member] + mu).max(), 1e-300)
+        price = np.abs(raw + mu) / max(np.abs(raw).max(), 1e-300)
         margin |= member & (inside > 1e-11) & (inside >= price * 1e-3)
         if not (margin & member).any():
             margin[np.flatnonzero(member)[np.argmax(inside[member])]] = True
@@ -379,21 +380,28 @@ def _polish(qp: QP, x, kkt, scale) -> np.ndarray:
 
 
 def _enter(qp: QP, x, free, margin, *, bland) -> bool:
-    """Free, per group, the variable that violates most (``bland``: the first, against cycling)."""
-    raw = gradient(qp.K, qp.c, x)
+    """Free the variable that violates most (``bland``: the first, against cycling).
+
+    A group without free variables gives its most violating pair, or whoever can mend its sum.
+    """
+    raw, short = gradient(qp.K, qp.c, x), qp.targets - qp.sums(x)
     at_lo, at_hi = sides(x, qp.lo, qp.hi)
-    noise, before = rounding(qp.K, qp.c, x), margin.sum()
+    noise, mass = rounding(qp.K, qp.c, x), EPS * np.abs(x).sum()
+    wrong = np.zeros(len(x))
     for e in range(len(qp.targets)):
         member = free & (qp.groups == e)
-        inner = member & margin
-        if inner.any():
-            wrong = (raw - raw[inner].mean()) * np.where(at_lo, -1.0, 1.0)
-            wrong[~member | margin | (wrong <= noise)] = 0.0
-            if wrong.any():
-                margin[np.flatnonzero(wrong)[0] if bland else np.argmax(wrong)] = True
-        elif member.any():  # one variable alone cannot move: free the most violating pair
-            up = np.where(member & ~at_hi, raw, np.inf)
-            down = np.where(member & ~at_lo, raw, -np.inf)
-            if down.max() - up.min() > noise:
-                margin[[np.argmin(up), np.argmax(down)]] = True
-    return bool(margin.sum() > before)
+        up = np.where(member & ~at_hi, raw, np.inf)
+        down = np.where(member & ~at_lo, raw, -np.inf)
+        if (margin & member).any():
+            away = (raw - raw[margin & member].mean()) * np.where(at_lo, -1.0, 1.0)
+            wrong = np.where(member & ~margin & (away > noise), away, wrong)
+        elif member.any() and down.max() - up.min() > noise:
+            margin[[np.argmin(up), np.argmax(down)]] = True
+            return True
+        elif member.any() and abs(short[e]) > 8 * mass:
+            margin[np.argmin(up) if short[e] > 0 else np.argmax(down)] = True
+            return True
+    if not wrong.any():
+        return False
+    margin[np.flatnonzero(wrong)[0] if bland else np.argmax(wrong)] = True
+    return True

@@ -83,7 +83,7 @@ void Factor::remove(std::size_t position) {
   for (std::size_t i = gone + 1; i < n; ++i) {
     if (empty_[i]) continue;
     double* below = row(i);
-    const double norm = std::hypot(below[i], leaving[i]);
+    const double norm = std::sqrt(below[i] * below[i] + leaving[i] * leaving[i]);
     const double c = below[i] / norm, s = leaving[i] / norm;
     below[i] = norm;
     simd().rotate(below + i + 1, leaving + i + 1, c, s, n - i - 1);
