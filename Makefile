@@ -26,7 +26,10 @@ lint: $(READY) ## ruff, mypy, import-linter
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
 
-bench: $(READY) ## time per update against refitting scikit-learn
+bench: $(READY) ## time per update against refitting scikit-learn and against pyonlinesvr
+	@$(PIP) install swig wheel 'setuptools<70' && PATH="$(abspath $(VENV))/bin:$$PATH" \
+	    $(PIP) install --no-build-isolation --no-deps pyonlinesvr \
+	    || echo "pyonlinesvr cannot be installed here; its published figures stand in"
 	$(RUN) benchmarks/speed.py
 
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
@@ -47,9 +50,11 @@ asan: $(ASAN)/.supple-ready ## the whole test suite on an AddressSanitizer + UBS
 
 install: $(READY) ## only set up the virtual environment
 
+ifneq ($(VENV),$(ASAN))
 $(ASAN)/.supple-ready: $(SOURCES)
 	@$(MAKE) --no-print-directory install VENV=$(ASAN) BUILD_FLAGS="\
 	    -Ccmake.define.SUPPLE_SANITIZE=ON -Cbuild-dir=build/asan -Ccmake.build-type=RelWithDebInfo"
+endif
 
 # Rebuilt when a C++ source or pyproject.toml changes; Python files are used where they are.
 $(READY): $(SOURCES) | $(RUN)

@@ -137,18 +137,6 @@ def kkt_violation(K, c, groups, targets, lo, hi, x, mu=None, scale=None) -> floa
     return max(dual / scale, box / size, sums / size)
 
 
-def duality_gap(K, c, groups, targets, lo, hi, x, mu=None) -> float:
-    """W(x) minus the Lagrangian bound at mu, relative to |W(x)|: what a better x could gain."""
-    qp = QP(K, c, groups, np.atleast_1d(np.asarray(targets, dtype=float)), lo, hi)
-    raw = gradient(K, c, x)
-    mu = middle(*mu_intervals(qp, x, raw)) if mu is None else np.atleast_1d(mu)
-    g = raw + mu[qp.groups]
-    gap = (
-        np.maximum(g, 0) @ (x - lo) + np.maximum(-g, 0) @ (hi - x) - mu @ (qp.sums(x) - qp.targets)
-    )
-    return float(gap / max(abs(objective(K, c, x)), 1e-300))
-
-
 # --------------------------------------------------------------------------- solver
 
 

@@ -12,9 +12,9 @@ from dense_qp import (
     QP,
     InfeasibleQPError,
     Solution,
-    duality_gap,
     gradient,
     kkt_violation,
+    middle,
     mu_intervals,
     objective,
     rounding,
@@ -45,6 +45,18 @@ __all__ = [
     "solve",
     "svdd",
 ]
+
+
+def duality_gap(K, c, groups, targets, lo, hi, x, mu=None) -> float:
+    """W(x) minus the Lagrangian bound at mu, relative to |W(x)|: what a better x could gain."""
+    qp = QP(K, c, groups, np.atleast_1d(np.asarray(targets, dtype=float)), lo, hi)
+    raw = gradient(K, c, x)
+    mu = middle(*mu_intervals(qp, x, raw)) if mu is None else np.atleast_1d(mu)
+    g = raw + mu[qp.groups]
+    gap = (
+        np.maximum(g, 0) @ (x - lo) + np.maximum(-g, 0) @ (hi - x) - mu @ (qp.sums(x) - qp.targets)
+    )
+    return float(gap / max(abs(objective(K, c, x)), 1e-300))
 
 
 # --------------------------------------------------------------------------- kernels

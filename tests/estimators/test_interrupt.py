@@ -1,0 +1,47 @@
+"""A real Ctrl-C in a long update: it ends soon, and the model is the one from before."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+import os, signal, sys, threading, time
+import numpy as np
+import supple
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(6000, 20))
+y = rng.integers(0, 2, len(X))  # noise: every example becomes a support vector
+model = supple.SVC(C=100.0, gamma=0.05).fit(X[:200], y[:200])
+before = model.decision_function(X[:50])
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    model.{call}
+except KeyboardInterrupt:
+    pass
+else:
+    sys.exit("the update ended before the signal came")
+assert len(model.ids_) == 200
+assert np.array_equal(model.decision_function(X[:50]), before)
+model.partial_fit(X[200:205], y[200:205]).forget([0, 1])
+assert model.kkt_violation_ <= 1e-8
+print("usable")
+"""
+
+
+def interrupted(call):
+    return subprocess.run(
+        [sys.executable, "-c", SCRIPT.replace("{call}", call)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_an_interrupted_update_leaves_the_model_as_it_was():
+    result = interrupted("partial_fit(X[200:], y[200:])")
+    assert result.stdout.strip() == "usable", result.stderr
+
+
+def test_an_interrupted_fit_leaves_the_earlier_model():
+    result = interrupted("fit(X, y)")
+    assert result.stdout.strip() == "usable", result.stderr
