@@ -95,8 +95,9 @@ def scale_of(K, c, x) -> float:
 
 
 def sides(x, lo, hi) -> tuple[np.ndarray, np.ndarray]:
-    """Masks (at lo, at hi); a zero-width box is both. A few ulps of the bounds count as equal."""
+    """Masks (at lo, at hi); a zero-width box is both. A few roundings of x count as equal."""
     slack = 1e-12 * (hi - lo) + 4 * EPS * np.maximum(np.abs(lo), np.abs(hi))
+    slack += 2 * EPS * np.abs(x).max(initial=0.0)
     return x - lo <= slack, hi - x <= slack
 
 
@@ -275,7 +276,7 @@ def _snap(qp: QP, x, free) -> np.ndarray:
         if not member.any():
             continue
         mu = -np.average(raw[member], weights=np.maximum(inside[member], 1e-300))
-        price = np.abs(raw + mu) / max(np.abs(raw).max(), 1e-300)
+        price = np.abs(raw + mu) / max(np.abs(raw).max(), 1e8 * rounding(qp.K, qp.c, x), 1e-300)
         margin |= member & (inside > 1e-11) & (inside >= price * 1e-3)
         if not (margin & member).any():
             margin[np.flatnonzero(member)[np.argmax(inside[member])]] = True
@@ -314,8 +315,8 @@ def _newton(qp: QP, x, S, noise, *, polish=False):
     return repair + project(vectors @ step), 1.0
 
 
-def _advance(qp: QP, x, S, direction, longest) -> bool:
-    """Move x along the direction until a bound; True when the whole step was possible."""
+def _advance(qp: QP, x, S, direction, longest) -> tuple[bool, np.ndarray]:
+    """Move x along the direction until a bound: was the whole step possible, who met a bound."""
     with np.errstate(divide="ignore", invalid="ignore"):
         room = np.where(direction > 0, qp.hi[S] - x[S], x[S] - qp.lo[S]) / np.abs(direction)
     room[direction == 0] = np.inf
@@ -324,7 +325,7 @@ def _advance(qp: QP, x, S, direction, longest) -> bool:
     met = S[room <= step * (1 + 1e-12)]
     met = met[np.minimum(x[met] - qp.lo[met], qp.hi[met] - x[met]) <= 1e-9 * (qp.hi - qp.lo)[met]]
     x[met] = np.where(qp.hi[met] - x[met] < x[met] - qp.lo[met], qp.hi[met], qp.lo[met])
-    return step == longest
+    return step == longest, met
 
 
 def _active_set(qp: QP, x, free) -> np.ndarray:
@@ -338,8 +339,8 @@ def _active_set(qp: QP, x, free) -> np.ndarray:
         S = np.flatnonzero(margin)
         full = True
         if len(S):
-            full = _advance(qp, x, S, *_newton(qp, x, S, noise))
-            margin[S[(x[S] <= qp.lo[S]) | (x[S] >= qp.hi[S])]] = False
+            full, met = _advance(qp, x, S, *_newton(qp, x, S, noise))
+            margin[met] = False
         kkt = kkt_violation(qp.K, qp.c, qp.groups, qp.targets, qp.lo, qp.hi, x, scale=scale)
         if kkt < best_kkt:
             best, best_kkt = x.copy(), kkt

@@ -282,12 +282,7 @@ void bind_head(nb::module_& m) {
       .def_prop_ro("mu", [](const Head& h) { return h.mu; })
       .def_prop_ro("target", [](const Head& h) { return h.target; })
       .def_prop_ro("margin", [](const Head& h) { return to_numpy(h.factor.variables()); }, nb::rv_policy::automatic)
-      .def_prop_ro("factored",
-                   [](const Head& h) {
-                     std::size_t inside = 0;
-                     for (std::size_t v = 0; v < h.variables(); ++v) inside += h.inside(v);
-                     return inside == h.factor.size();
-                   })
+      .def_prop_ro("factored", &Head::factored)
       .def("inside",
            [](const Head& h) {
              std::vector<std::int64_t> out;
@@ -352,6 +347,7 @@ void bind_head(nb::module_& m) {
              const std::vector<double> kx = h.expansion();
              return h.violation(kx) / h.scale(kx);
            })
+      .def("rounding", &Head::rounding)
       .def("audit",
            [](const Head& h) {
              const Audit a = h.audit();
@@ -390,7 +386,7 @@ void bind_head(nb::module_& m) {
            [](Head& h, double goal, double floor, std::int64_t max_rounds) {
              nb::gil_scoped_release release;
              const PolishResult r = polish(h, goal, floor, max_rounds, check_signals);
-             return std::make_tuple(r.finished, r.indefinite, r.rounds);
+             return std::make_pair(r.finished, r.rounds);
            })
       .def("kernel_among",
            [](Head& h, const In1<std::int64_t>& variables) {

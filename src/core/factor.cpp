@@ -51,8 +51,8 @@ bool Factor::append(std::int64_t variable, std::size_t group, const double* colu
   forward(work_.data());
   const double shifted = diagonal + sigma_;
   const double pivot = shifted - simd().dot(work_.data(), work_.data(), n);
-  schur_ = pivot / shifted;
-  if (!(schur_ > kDependent * static_cast<double>(size() + 4))) return false;
+  // Also false for a kernel that is not positive semi-definite, whatever the sign of the diagonal.
+  if (!(pivot > kDependent * static_cast<double>(size() + 4) * std::abs(shifted))) return false;
   reserve(n + 1);
   const double root = std::sqrt(pivot);
   for (std::size_t i = 0; i < n; ++i) row(i)[n] = work_[i];

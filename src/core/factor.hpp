@@ -34,9 +34,6 @@ class Factor {
   void rename(std::int64_t from, std::int64_t to);
   // The direction of the refused variable: K~_SS^-1 k~, valid after append() returned false.
   void dependence(std::vector<double>& weights);
-  // The last append met a Schur complement so far below 0 that it is no rounding: the kernel is
-  // not positive semi-definite.
-  bool indefinite() const { return schur_ < -1e-8; }
 
   void set_right_side(const std::vector<double>& r);  // in the order of variables()
   // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
@@ -64,7 +61,6 @@ class Factor {
   std::vector<double> work_;
   std::size_t stride_ = 0;
   double sigma_ = 1.0;
-  double schur_ = 1.0;  // of the last append, relative to the diagonal
 };
 
 }  // namespace supple

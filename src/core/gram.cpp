@@ -46,9 +46,9 @@ const double* Gram::row(std::size_t slot) {
   }
   const std::size_t room = (n + 2 * kLanes) / kLanes * kLanes;
   if (entry.value.size() < room) {
-    cached_bytes_ -= entry.value.size() * sizeof(double);
+    const std::size_t before = entry.value.size();
     entry.value.resize(entry.value.empty() ? room : room + room / 4);
-    cached_bytes_ += entry.value.size() * sizeof(double);
+    cached_bytes_ += (entry.value.size() - before) * sizeof(double);
     while (cached_bytes_ > cache_bytes_ && used_.size() > kAlwaysKept) evict(used_.back());
   }
   if (entry.valid < n) {

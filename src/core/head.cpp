@@ -78,6 +78,7 @@ void Head::remove(std::size_t member) {
   for (std::size_t v = member * per; v < (member + 1) * per; ++v)
     if (x[v] != 0.0) throw std::logic_error("a member can leave only with its variables at 0");
   const std::size_t last = members() - 1;
+  drop_derived(member);
   if (block.rows() == members()) block.remove_row(member);
   member_at_[static_cast<std::size_t>(slot[member])] = -1;
   if (member != last) {
@@ -99,6 +100,22 @@ void Head::remove(std::size_t member) {
   F.pop_back();
   for (auto* values : {&x, &c, &lo, &hi}) values->resize(last * per);
   group.resize(last * per);
+}
+
+void Head::drop_derived(std::size_t member) {
+  for (std::size_t j = block.columns(); j-- > 0;)
+    if (member_of(static_cast<std::size_t>(block.variables()[j])) == member)
+      block.remove_column(j);
+  for (std::size_t i = factor.size(); i-- > 0;)
+    if (member_of(static_cast<std::size_t>(factor.variables()[i])) == member) factor.remove(i);
+}
+
+bool Head::factored() const {
+  for (std::int64_t v : factor.variables())
+    if (!inside(static_cast<std::size_t>(v))) return false;
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < variables(); ++v) count += inside(v);
+  return count == factor.size();
 }
 
 void Head::relabel(std::int64_t old_slot, std::int64_t new_slot) {
@@ -261,6 +278,8 @@ double Head::violation(const std::vector<double>& kx) const {
   for (std::size_t v = 0; v < variables(); ++v) {
     if (fixed(v)) continue;
     const double g = kx[member_of(v)] - c[v] + mu[group[v]];
+    if (!(std::abs(g) < std::numeric_limits<double>::infinity()))
+      return std::numeric_limits<double>::infinity();
     if (x[v] < hi[v]) worst = std::max(worst, -g);
     if (x[v] > lo[v]) worst = std::max(worst, g);
   }

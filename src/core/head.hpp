@@ -91,6 +91,7 @@ struct Head {
   void note_changes(std::uint64_t count);  // of F
   bool worn() const;     // F has gathered more rounding than it need have
   void forget_factor();  // factor and block will be built again
+  bool factored() const;  // the factor holds just the variables inside their box
 
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
@@ -115,6 +116,7 @@ struct Head {
   void sync_block();  // make the block's columns the factor's variables
 
  private:
+  void drop_derived(std::size_t member);  // columns of this member in block and factor
   bool in_place_ = true;  // slot[m] == m for all members
   std::vector<std::int64_t> member_at_;
   std::vector<double> buffer_;
@@ -140,7 +142,6 @@ SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinkin
 
 struct PolishResult {
   bool finished;
-  bool indefinite;
   std::int64_t rounds;
 };
 

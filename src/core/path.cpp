@@ -178,14 +178,17 @@ Event Path::next_event() const {
 
 void Path::advance(double dt) {
   const auto& margin = h.factor.variables();
-  for (std::size_t i = 0; i < margin.size(); ++i)
+  for (std::size_t i = 0; i < margin.size(); ++i) {
     h.x[static_cast<std::size_t>(margin[i])] += dt * dx[i];
+    way += dt * std::abs(dx[i]);
+  }
   for (std::int64_t k : moved) {
     const auto v = static_cast<std::size_t>(k);
     h.lo[v] += dt * dlo[v];
     h.hi[v] += dt * dhi[v];
     if (side[v] == Side::lower) h.x[v] = h.lo[v];
     if (side[v] == Side::upper) h.x[v] = h.hi[v];
+    way += dt * std::abs(speed[v]);
   }
   for (std::size_t e = 0; e < h.n_groups; ++e) {
     h.mu[e] += dt * dmu[e];
@@ -211,12 +214,12 @@ void Path::restore_sums(double rounding) {
     for (std::int64_t k : h.factor.variables()) {
       const auto v = static_cast<std::size_t>(k);
       const double own = std::min(h.x[v] - h.lo[v], h.hi[v] - h.x[v]);
-      if (h.group[v] == e && own >= room) {
+      if (h.group[v] == e && own > room) {
         room = own;
         chosen = v;
       }
     }
-    if (!h.factor.has_group(e) || missing[e] == 0.0) continue;
+    if (room == 0.0 || missing[e] == 0.0) continue;
     h.x[chosen] += missing[e];
     const double* row = h.member_row(h.member_of(chosen), buffer);
     simd().axpy(missing[e], row, h.F.data(), h.members());
@@ -235,6 +238,7 @@ void Path::finish() {
   h.target = target1;
   settle_members();
   h.note_changes(1);
+  h.peak_mass = std::max(h.peak_mass, way);  // a long way there and back rounds as a large x does
   const double rounding = 4.0 * kEps * h.peak_mass;
   restore_sums(16.0 * rounding);
   const std::vector<std::int64_t> margin = h.factor.variables();
@@ -265,7 +269,7 @@ PathResult Path::run(const Interrupt& interrupt) {
   while (true) {
     if (breakpoints % 64 == 0) interrupt();
     if (++breakpoints > limit || standing > 50 + 2 * h.factor.size()) return give_up(breakpoints);
-    if (!refill_groups() || h.factor.indefinite()) return give_up(breakpoints);
+    if (!refill_groups()) return give_up(breakpoints);
     if (at_rest()) break;
     direction();
     const Event event = next_event();

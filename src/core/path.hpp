@@ -43,6 +43,7 @@ class Path {
   // --- path_margin.cpp: sides, and changes of the margin set ---
   void set_side(std::size_t v, Side side);
   void drive(std::size_t v, double rate);  // bound variable v moves at this rate from now on
+  void leave_no_rounding(double stopped);
   bool refill_groups();                    // false: a group cannot meet its target
   void enter(std::size_t v);
   void leave(std::size_t v, Side side);
@@ -69,6 +70,7 @@ class Path {
   bool q_changed = true;        // since the factor was given it as right-hand side
   int moving = 0;               // number of bound variables with a speed
   double t = 0.0;
+  double way = 0.0;  // sum of all |changes| of x
 
   std::vector<double> dx, dx_block, by_variable, right_side, buffer;
   PerGroup dmu{};

@@ -19,9 +19,24 @@ void Path::drive(std::size_t v, double new_speed) {
   moving += (new_speed != 0.0) - (speed[v] != 0.0);
   speed[v] = new_speed;
   q_changed = true;
-  if (moving == 0) {  // leave no rounding behind
-    std::fill(q.begin(), q.end(), 0.0);
-    bound_rate.fill(0.0);
+  if (new_speed == 0.0) leave_no_rounding(std::abs(change));
+}
+
+// A fast variable has stopped: what it added to q is gone but for rounding, which may be large
+// beside what the slower ones add. Then sum up q again.
+void Path::leave_no_rounding(double stopped) {
+  double fastest = 0.0;
+  for (std::int64_t k : moved)
+    fastest = std::max(fastest, std::abs(speed[static_cast<std::size_t>(k)]));
+  if (stopped <= 100.0 * fastest) return;
+  std::fill(q.begin(), q.end(), 0.0);
+  bound_rate.fill(0.0);
+  if (moving == 0) return;
+  for (std::int64_t k : moved) {
+    const auto v = static_cast<std::size_t>(k);
+    if (speed[v] == 0.0) continue;
+    simd().axpy(speed[v], h.member_row(h.member_of(v), buffer), q.data(), q.size());
+    bound_rate[h.group[v]] += speed[v];
   }
 }
 
@@ -38,7 +53,7 @@ void Path::set_side(std::size_t v, Side s) {
 
 void Path::enter(std::size_t v) {
   if (!h.enter_margin(v, -q[h.member_of(v)])) {
-    if (!h.factor.indefinite()) exchange(v);
+    exchange(v);
     return;
   }
   append_column(v);
@@ -98,7 +113,7 @@ void Path::exchange(std::size_t v) {
     return;
   }
   leave(static_cast<std::size_t>(blocking), blocked_at);
-  if (h.inside(v) || step == 0.0) enter(v);
+  enter(v);
 }
 
 // A group without margin variable cannot follow its target: move its mu alone until a variable

@@ -38,7 +38,6 @@ class Polish {
   std::vector<double> x_known_;  // the x that h.F belongs to
   std::vector<double> g_, dx_, buffer_;
   PerGroup dmu_{};
-  bool indefinite_ = false;
   bool blocked_at_once_ = false;
 };
 
@@ -56,7 +55,7 @@ void Polish::sync_factor() {
   drop_edges();
   std::vector<char> in_factor(h.variables(), 0);
   for (std::int64_t v : h.factor.variables()) in_factor[static_cast<std::size_t>(v)] = 1;
-  for (std::size_t v = 0; v < h.variables() && !indefinite_; ++v)
+  for (std::size_t v = 0; v < h.variables(); ++v)
     if (h.inside(v) && !in_factor[v]) admit(v);
 }
 
@@ -72,12 +71,7 @@ void Polish::sync_expansion() {
 }
 
 void Polish::admit(std::size_t v) {
-  if (h.enter_margin(v)) return;
-  if (h.factor.indefinite()) {
-    indefinite_ = true;
-    return;
-  }
-  slide(v);
+  if (!h.enter_margin(v)) slide(v);
 }
 
 void Polish::snap_and_leave(std::size_t v, double bound) {
@@ -120,6 +114,7 @@ void Polish::slide(std::size_t v) {
       return;
     }
     snap_and_leave(static_cast<std::size_t>(blocking), bound);
+    h.x[v] = std::clamp(h.x[v], h.lo[v], h.hi[v]);
     if (h.enter_margin(v) || !h.inside(v)) return;
   }
 }
@@ -188,7 +183,7 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
   std::int64_t rounds = 0;
   double best = std::numeric_limits<double>::infinity();
   int idle = 0;  // rounds since the violations fell markedly
-  for (; rounds < max_rounds && !indefinite_; ++rounds) {
+  for (; rounds < max_rounds; ++rounds) {
     interrupt();
     sync_expansion();
     for (std::size_t e = 0; e < h.n_groups; ++e)
@@ -205,7 +200,7 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
       drop_edges();
       h.balance_mu();
-      return {true, false, rounds};
+      return {true, rounds};
     }
     // Many violators may enter at once while that makes progress; where one of them was turned
     // away at once, the next round admits a single one, and only to a point that is optimal on
@@ -224,7 +219,7 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
   sync_expansion();
   drop_edges();
   h.balance_mu();
-  return {false, indefinite_, rounds};
+  return {false, rounds};
 }
 
 }  // namespace

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import InexactWarning, NotConvergedWarning
+from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning
 from supple.gram import Gram, gram_for
+from supple.interrupts import interruptible, shielded
 from supple.kernels import Kernel
 from supple.machine import Examples, HeadView, Key, Machine, Plan
 from supple.problems import Problem
@@ -164,7 +165,7 @@ class Engine:
         return out
 
     def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
+        state = self.__dict__ | {"listeners": []}  # those who listen belong to this engine only
         state["_gram"] = None if self._gram is None else self.points(np.arange(self.n))
         state["_machines"] = {key: m.to_arrays() for key, m in self._machines.items()}
         return state
@@ -198,12 +199,12 @@ class Engine:
             if not first:
                 undo.append(lambda: gram.truncate(before))
             gram.append(X)
-            slots = self._store.append(y, weight, ids)
             undo.append(lambda: self._store.truncate(before))
+            slots = self._store.append(y, weight, ids)
             counts = self._recount(y, weight, +1)
             outcomes = self._reconcile(slots, self._store.weight, counts, undo)
             self._store.count_arrivals(ids)
-        self._per_class = counts
+            self._per_class = counts
         return self._report("learn", ids, outcomes, start)
 
     def unlearn(self, ids: np.ndarray) -> Step:
@@ -216,9 +217,9 @@ class Engine:
         counts = self._recount(self._store.y[slots], self._store.weight[slots], -1)
         with self._transaction() as undo:
             outcomes = self._reconcile(slots, weight, counts, undo, leaving=True)
-        self._per_class = counts
-        for slot in sorted(slots.tolist(), reverse=True):
-            self._take_out(slot)
+            self._per_class = counts
+            for slot in sorted(slots.tolist(), reverse=True):
+                self._take_out(slot)
         return self._report("unlearn", ids, outcomes, start)
 
     def reweight(self, ids: np.ndarray, weight: np.ndarray) -> Step:
@@ -234,8 +235,8 @@ class Engine:
         counts.update(self._recount(y, weight, +1) - self._per_class)
         with self._transaction() as undo:
             outcomes = self._reconcile(slots, changed, counts, undo)
-        self._store.set_weight(slots, weight)
-        self._per_class = counts
+            self._store.set_weight(slots, weight)
+            self._per_class = counts
         return self._report("reweight", ids, outcomes, start)
 
     def retune(
@@ -244,15 +245,18 @@ class Engine:
         kernel: Kernel | None = None,
         class_weight: Mapping[int, float] | None = None,
     ) -> Step:
-        """Change hyper-parameters, starting from the present optimum."""
+        """Change hyper-parameters, starting from the present optimum.
+
+        Values for which a machine that works now would have no solution are refused.
+        """
         start = time.perf_counter()
         with self._transaction() as undo:
             before = (self.problem, self.kernel, self.class_weight, self._settings)
             undo.append(lambda: self._set_parameters(*before))
             if kernel is not None and kernel != self.kernel and self._gram is not None:
                 gram, old = self._gram, self.kernel
-                gram.set_kernel(kernel)
                 undo.append(lambda: gram.set_kernel(old))
+                gram.set_kernel(kernel)
             other_kernel = kernel is not None and kernel != self.kernel
             settings = self._settings
             if other_kernel and kernel is not None:
@@ -266,23 +270,31 @@ class Engine:
                 settings,
             )
             slots = np.arange(self.n, dtype=np.int64)
+            ready = {key for key, machine in self._machines.items() if machine.ready}
             outcomes = self._reconcile(
                 slots, self._store.weight, self._per_class, undo, other_kernel=other_kernel
             )
+            for key in ready & set(self._machines):
+                if not self._machines[key].ready:
+                    raise InfeasibleError(self._machines[key].reason)
         return self._report("retune", self.ids, outcomes, start)
 
     # ------------------------------------------------------------------ parts of an operation
 
     @contextmanager
     def _transaction(self) -> Iterator[list[CallableType[[], None]]]:
-        """Collect how to undo each change, and do so if the block fails or is interrupted."""
+        """Collect how to undo each change, and do so if the block fails or is interrupted.
+
+        Ctrl-C is let in only while the solvers run (see _reconcile).
+        """
         undo: list[CallableType[[], None]] = []
-        try:
-            yield undo
-        except BaseException:
-            for action in reversed(undo):
-                action()
-            raise
+        with shielded():
+            try:
+                yield undo
+            except BaseException:
+                for action in reversed(undo):
+                    action()
+                raise
 
     def _drop_gram(self) -> None:
         self._gram = None
@@ -340,11 +352,11 @@ class Engine:
                 undo.append(machine.restorer())
             machines[key] = machine
             if len(concerned) or self.problem.needs_mass:
-                outcomes.append(
-                    machine.update(
+                with interruptible():
+                    outcome = machine.update(
                         examples, concerned, self.problem, self._settings, other_kernel=other_kernel
                     )
-                )
+                outcomes.append(outcome)
         undo.append(lambda: setattr(self, "_machines", previous))
         self._machines = machines
         if any(outcome.indefinite for outcome in outcomes):

@@ -14,7 +14,7 @@ from scipy import sparse
 
 from supple._core import FunctionGram, PointsGram
 from supple.errors import InvalidInputError, PrecomputedUpdateError
-from supple.kernels import Callable, CoreKernel, Kernel, Precomputed
+from supple.kernels import Callable, CoreKernel, Kernel, Precomputed, squared_norms
 
 __all__ = ["Gram", "gram_for"]
 
@@ -22,6 +22,7 @@ _NO_UPDATES = (
     "kernel='precomputed' cannot take updates: the kernel values of other examples are unknown. "
     "Pass a callable kernel that computes them."
 )
+_LARGEST = 1e150  # kernel values; their products with dual variables must not overflow either
 _BLOCK_BYTES = 1 << 25  # kernel values held at a time while predicting
 
 
@@ -93,12 +94,12 @@ class CoreGram(Gram):
 
 
 def _check_magnitude(kernel: CoreKernel, X: Any) -> None:
-    """Raise if k(x, x) overflows; the other values are smaller (Cauchy-Schwarz)."""
-    if kernel.bounded:
+    """Raise if kernel values may overflow."""
+    if kernel.bounded or not X.shape[0]:
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        diagonal = kernel.diagonal(X)
-    if not np.isfinite(diagonal).all():
+        largest = kernel.largest(float(squared_norms(X).max()))
+    if not largest < _LARGEST:
         raise InvalidInputError(
             f"The kernel {kernel} overflows on these examples. Scale the features (for instance "
             "to mean 0 and variance 1), or lower gamma or degree."

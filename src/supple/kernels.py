@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable as CallableType
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
-__all__ = ["RBF", "Callable", "Kernel", "Linear", "Poly", "Precomputed", "Sigmoid"]
+__all__ = [
+    "RBF",
+    "Callable",
+    "CoreKernel",
+    "Kernel",
+    "Linear",
+    "Poly",
+    "Precomputed",
+    "Sigmoid",
+    "squared_norms",
+]
 
 
 @dataclass(frozen=True)
@@ -24,11 +34,6 @@ class Kernel:
     def definite(self) -> bool | None:
         return True
 
-    @property
-    def bounded(self) -> bool:
-        """Whether kernel values cannot overflow."""
-        return False
-
     def diagonal(self, X: Any) -> np.ndarray:
         """Return k(x, x) for the rows of X."""
         raise TypeError(f"{type(self).__name__} has no diagonal of its own")
@@ -42,10 +47,18 @@ class CoreKernel(Kernel):
         """Return (kind, gamma, coef0, degree) as the core takes them."""
         raise TypeError(f"{type(self).__name__} is not a kernel of the core")
 
+    bounded: ClassVar[bool] = True  # |k| <= 1
 
-def _squared_norms(X: Any) -> np.ndarray:
+    def largest(self, squared_norm: float) -> float:
+        """Return a bound on |k| for points whose squared norms are at most this."""
+        return 1.0
+
+
+def squared_norms(X: Any) -> np.ndarray:
+    """Return x'x for the rows of X, in float64."""
     if sparse.issparse(X):
-        return np.asarray(X.multiply(X).sum(axis=1), dtype=np.float64).ravel()
+        X = X.astype(np.float64)
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     X = np.asarray(X, dtype=np.float64)
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
@@ -57,8 +70,13 @@ class Linear(CoreKernel):
     def core_arguments(self) -> tuple[str, float, float, int]:
         return "linear", 1.0, 0.0, 1
 
+    bounded: ClassVar[bool] = False
+
+    def largest(self, squared_norm: float) -> float:
+        return squared_norm
+
     def diagonal(self, X: Any) -> np.ndarray:
-        return _squared_norms(X)
+        return squared_norms(X)
 
 
 @dataclass(frozen=True)
@@ -66,10 +84,6 @@ class RBF(CoreKernel):
     """k(x, z) = exp(-gamma ||x - z||^2)."""
 
     gamma: float
-
-    @property
-    def bounded(self) -> bool:
-        return True
 
     def core_arguments(self) -> tuple[str, float, float, int]:
         return "rbf", self.gamma, 0.0, 1
@@ -93,8 +107,13 @@ class Poly(CoreKernel):
     def core_arguments(self) -> tuple[str, float, float, int]:
         return "poly", self.gamma, self.coef0, self.degree
 
+    bounded: ClassVar[bool] = False
+
+    def largest(self, squared_norm: float) -> float:
+        return float(np.float64(self.gamma * squared_norm + abs(self.coef0)) ** self.degree)
+
     def diagonal(self, X: Any) -> np.ndarray:
-        return np.asarray((self.gamma * _squared_norms(X) + self.coef0) ** self.degree)
+        return np.asarray((self.gamma * squared_norms(X) + self.coef0) ** self.degree)
 
 
 @dataclass(frozen=True)
@@ -112,7 +131,7 @@ class Sigmoid(CoreKernel):
         return "sigmoid", self.gamma, self.coef0, 1
 
     def diagonal(self, X: Any) -> np.ndarray:
-        return np.asarray(np.tanh(self.gamma * _squared_norms(X) + self.coef0))
+        return np.asarray(np.tanh(self.gamma * squared_norms(X) + self.coef0))
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from supple._core import Head
+from supple.errors import InvalidInputError
 from supple.gram import Gram
 from supple.problems import Problem
 from supple.qp import Move, Readout, Rows
@@ -17,6 +18,7 @@ from supple.solvers import Outcome, Settings, settle
 __all__ = ["Examples", "HeadView", "Key", "Machine", "Plan"]
 
 Key = tuple[int, ...]
+_LARGEST = 1e100  # boxes and targets; products with kernel values must not overflow
 
 
 class Plan(Protocol):
@@ -56,7 +58,17 @@ class Examples:
         """Return what these examples add to the QP of a head."""
         t = self.targets(key, slots)
         diagonal = self.gram.diagonal(slots) if problem.needs_diagonal else t
-        return problem.rows(t, self.effective_weight(slots), diagonal)
+        rows = problem.rows(t, self.effective_weight(slots), diagonal)
+        for name, values in (
+            ("C (or nu) times sample_weight times class_weight", rows.hi - rows.lo),
+            ("y plus or minus epsilon", rows.c),
+        ):
+            if len(values) and not np.abs(values).max() < _LARGEST:
+                raise InvalidInputError(
+                    f"{name} must stay below {_LARGEST:g} for every example. Got "
+                    f"{np.abs(values).max():g}. Scale the data, or choose smaller values."
+                )
+        return rows
 
 
 @dataclass
@@ -201,8 +213,8 @@ class HeadView:
     @property
     def readout(self) -> Readout:
         """How the decision function reads the state."""
-        mu: Sequence[float] = self._machine.core.mu
-        return self._problem.readout(mu)
+        core = self._machine.core
+        return self._problem.readout(core.mu, core.rounding())
 
     def _expansion(self) -> tuple[np.ndarray, np.ndarray]:
         x = self._machine.core.x.reshape(-1, self._problem.per).sum(axis=1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from supple.errors import DuplicateIdError, UnknownIdError
+from supple.errors import DuplicateIdError, InvalidInputError, UnknownIdError
 
 __all__ = ["Store"]
 
@@ -44,7 +44,11 @@ class Store:
         return np.arange(self.next_id, self.next_id + count, dtype=np.int64)
 
     def check_new(self, ids: np.ndarray) -> None:
-        """Raise when an id repeats or is already taken."""
+        """Raise when an id repeats, is already taken, or leaves none for the next example."""
+        if len(ids) and int(ids.max()) >= np.iinfo(np.int64).max:
+            raise InvalidInputError(
+                f"ids must be below {np.iinfo(np.int64).max}. Got {int(ids.max())} instead."
+            )
         known = [int(i) for i in ids if int(i) in self._slot_of]
         if known:
             raise DuplicateIdError(

@@ -180,3 +180,31 @@ def test_zero_weights_only_in_one_class():
     ledger.reweight(np.flatnonzero(y < 0).tolist(), np.zeros((y < 0).sum()))
     ledger.reweight(np.flatnonzero(y < 0).tolist(), np.ones((y < 0).sum()))
     assert ledger.model.dual_objective_ == pytest.approx(before, rel=OBJECTIVE_BAR)
+
+
+def test_bound_within_rounding_of_a_free_variable():
+    """The sum fixes x_0 = 0.005; its bound comes down to 0.005, and then nothing is free.
+
+    A variable one rounding inside its box must not count as free, or mu stays at the end of its
+    interval instead of the middle, where fit puts it.
+    """
+    X = np.array([-0.381, -0.381, 0.565, 0.565, 0.1, -2.0, -2.0, -0.153])[:, None]
+    y = np.array([-0.142, -0.025, -0.381, 0.404, -0.358, 0.1, -0.786, -0.966])
+    w = np.array([1.0, 1.0, 2.0, 2.0, 2.0, 2.0, 1.0, 0.5])
+    ledger = Ledger.new("SVR", "rbf", C=0.01)
+    ledger.add(X, y, w)
+    ledger.reweight([0], [0.5])
+    ledger.check(PROBE[:, :1])
+
+
+def test_heavy_examples_leave_no_trace():
+    """Two coincident opposites, then neighbours up to 1000 times heavier come and go."""
+    first = np.array([-1.0, -1.0, -1.0, 2.0, -1.0, -1.0, 2.0, 1.0, 0.0, -2.0])
+    X = np.c_[first, np.full(10, -1.0)]
+    y = np.array([1.0, -1.0, 1.0, -1.0, -1.0, 1.0, -1.0, 1.0, 1.0, 1.0])
+    w = np.array([1.0, 1.0, 1e3, 30.0, 0.0, 0.0, 1e-6, 30.0, 1e-6, 0.0])
+    ledger = Ledger.new("SVC", "poly", C=0.01)
+    ledger.add(X[:2], y[:2], w[:2])
+    before = ledger.outcome(PROBE[:, :2])
+    ledger.forget(ledger.add(X[2:], y[2:], w[2:]))
+    before.assert_same(ledger.outcome(PROBE[:, :2]))

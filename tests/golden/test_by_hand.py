@@ -92,6 +92,22 @@ def test_coincident_opposites(learn):
 
 
 @ways
+def test_bound_that_comes_down_to_its_variable(learn):
+    """As above x = (1, -1) with the heavier one free; at weights (1, 1) nothing is free any more.
+
+    Then every |mu| <= 1 is optimal, and the middle is 0, whichever way the model came there.
+    """
+    X, y = np.zeros((2, 1)), np.array([1, 0])
+    model = learn(supple.SVC(C=1.0, kernel="linear"), X, y, np.array([2.0, 1.0]))
+    model.reweight([0], [1.0])
+    assert_f(model, np.zeros(len(Z)))
+    model.partial_fit(X[:1], y[:1], sample_weight=[1000.0])
+    assert_f(model, np.ones(len(Z)))
+    model.forget([2])
+    assert_f(model, np.zeros(len(Z)))
+
+
+@ways
 def test_nu_svc_of_two_points(learn):
     """nu = 1/2, W = 2: each class carries nu W / 2 = 1/2, so Kx = z, r = 1 and f = z."""
     X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])

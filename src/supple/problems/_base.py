@@ -32,5 +32,5 @@ class Problem(Protocol):
     def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
         """Return why there is no feasible point on these examples, with the remedy, or None."""
 
-    def readout(self, mu: Sequence[float]) -> Readout:
-        """Return how the decision function reads the state of the QP."""
+    def readout(self, mu: Sequence[float], rounding: float) -> Readout:
+        """Return how the decision function reads the state; mu is known up to `rounding`."""

@@ -39,5 +39,5 @@ class EpsSVR:
     def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
         return None
 
-    def readout(self, mu: Sequence[float]) -> Readout:
+    def readout(self, mu: Sequence[float], rounding: float) -> Readout:
         return Readout(1.0, mu[0])

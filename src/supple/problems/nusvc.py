@@ -48,8 +48,9 @@ class NuSVC:
             "class's share of the weight. Lower nu, or add examples of the smaller class"
         )
 
-    def readout(self, mu: Sequence[float]) -> Readout:
-        # The margin is at (Kx) = -mu of either class; LIBSVM scales it to +1 / -1.
+    def readout(self, mu: Sequence[float], rounding: float) -> Readout:
+        # The margin is at (Kx) = -mu of either class; LIBSVM scales it to +1 / -1. A width of no
+        # more than rounding means that nu leaves no margin: Kx is 0 everywhere, and so is f.
         half_width = 0.5 * (mu[1] - mu[0])
-        scale = 1.0 / half_width if half_width > 0.0 else 1.0
+        scale = 1.0 / half_width if half_width > 16.0 * rounding else 0.0
         return Readout(scale, 0.5 * (mu[0] + mu[1]) * scale)

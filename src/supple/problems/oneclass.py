@@ -36,5 +36,5 @@ class OneClass:
             return None
         return "all examples have weight 0. Add examples with a positive weight"
 
-    def readout(self, mu: Sequence[float]) -> Readout:
+    def readout(self, mu: Sequence[float], rounding: float) -> Readout:
         return Readout(1.0, mu[0])

@@ -47,5 +47,5 @@ class SVDD:
             "so that the weights of the description cannot sum to 1. Raise C or add examples"
         )
 
-    def readout(self, mu: Sequence[float]) -> Readout:
+    def readout(self, mu: Sequence[float], rounding: float) -> Readout:
         return Readout(2.0, 2.0 * mu[0], diagonal=-1.0)

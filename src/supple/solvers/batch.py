@@ -31,14 +31,12 @@ def factor_margin(head: Any) -> None:
     head.assign_factor(chosen, np.ascontiguousarray(np.triu(upper[:rank, :rank])), sigma)
 
 
-def polish(head: Any) -> bool:
-    """Make the state exact to rounding; return whether the kernel turned out to be indefinite."""
+def polish(head: Any) -> None:
+    """Make the state exact, to rounding if possible."""
     factor_margin(head)
     _, scale, rounding, _ = head.audit()
     goal = min(4.0 * rounding, 1e-10 * scale)
-    rounds = 100 + head.members // 10
-    _, indefinite, _ = head.polish(goal, 16.0 * rounding, rounds)
-    return bool(indefinite)
+    head.polish(goal, 16.0 * rounding, 100 + head.members // 10)
 
 
 def looks_definite(head: Any) -> bool:

@@ -102,29 +102,33 @@ def _path_is_cheaper(head: Any, move: Move) -> bool:
 
 
 def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
-    """SMO, then the polish; tighter and longer if that was not enough."""
-    tol, patience = settings.tol, 10_000 + 20 * head.members
-    iterations = 0
-    for _ in range(6):
+    """SMO, then the polish; again from there, with a tighter tolerance, if need be."""
+    tol, iterations = settings.tol, 0
+    patience = 10_000 + 20 * head.members if settings.exact else -1
+    best: _Quality | None = None
+    for _ in range(4):
         _, scale, rounding, _ = head.audit()
         # LIBSVM's stopping gap, but relative where the scale of the problem is small.
         eps = max(tol * min(1.0, scale), 4.0 * rounding)
-        if settings.max_iter >= 0:
-            limit = settings.max_iter - iterations
-        else:
-            limit = patience if settings.exact else -1
+        limit = settings.max_iter - iterations if settings.max_iter >= 0 else patience
         converged, spent = head.smo(eps, limit, settings.shrinking)
         iterations += spent
         if not settings.exact or (settings.max_iter >= 0 and not converged):
             return Outcome("smo", breakpoints, iterations, _Quality(head).kkt, converged)
+        if not (settings.trusted or looks_definite(head)):
+            head.forget_factor()
+            return Outcome("smo", breakpoints, iterations, indefinite=True)
         if head.worn:
             head.refresh()
-        indefinite = polish(head) or not (settings.trusted or looks_definite(head))
+        polish(head)
         quality = _Quality(head)
-        if indefinite:
-            head.forget_factor()
-        if indefinite or quality.settled:
-            return Outcome("smo", breakpoints, iterations, quality.kkt, quality.kept, indefinite)
+        if best is None or quality.kkt < best.kkt:
+            best, state = quality, head.save()
+        if best.settled or (best is not quality and best.kkt <= PROMISED):
+            break  # good, or further rounds only change the rounding
         head.refresh()
-        tol, patience = tol * 1e-2, patience * 4
-    return Outcome("smo", breakpoints, iterations, quality.kkt, quality.kept)
+        tol *= 1e-2
+    assert best is not None
+    if best is not quality:
+        head.restore(state)
+    return Outcome("smo", breakpoints, iterations, best.kkt, best.kept)
