@@ -97,6 +97,13 @@ std::size_t checked_slot(const Gram& gram, std::int64_t slot) {
   return static_cast<std::size_t>(slot);
 }
 
+// One after the other; each time the last example takes the freed slot.
+template <typename G>
+void remove_slots(G& gram, const In1<std::int64_t>& slots) {
+  for (std::size_t k = 0; k < slots.shape(0); ++k)
+    gram.remove(checked_slot(gram, slots.data()[k]));
+}
+
 template <typename T>
 void append_dense(PointsGram& gram, const In2<T>& rows) {
   require(rows.shape(1) == gram.points().n_features(), "wrong number of features");
@@ -243,7 +250,7 @@ void bind_gram(nb::module_& m) {
                points.load(view, i, query);
              });
            })
-      .def("remove", [](PointsGram& g, std::int64_t slot) { g.remove(checked_slot(g, slot)); })
+      .def("remove", &remove_slots<PointsGram>)
       .def("truncate", [](PointsGram& g, std::size_t size) {
         require(size <= g.size(), "cannot grow by truncate");
         g.truncate(size);
@@ -258,7 +265,7 @@ void bind_gram(nb::module_& m) {
            [](FunctionGram& g, const In1<double>& diagonal) {
              g.append(diagonal.data(), diagonal.shape(0));
            })
-      .def("remove", [](FunctionGram& g, std::int64_t slot) { g.remove(checked_slot(g, slot)); })
+      .def("remove", &remove_slots<FunctionGram>)
       .def("truncate", [](FunctionGram& g, std::size_t size) {
         require(size <= g.size(), "cannot grow by truncate");
         g.truncate(size);
@@ -310,13 +317,14 @@ void bind_head(nb::module_& m) {
              nb::gil_scoped_release release;
              h.append(slots.data(), c.data(), groups.data(), slots.shape(0));
            })
-      .def("remove",
-           [](Head& h, std::int64_t member) {
-             require(member >= 0 && member < static_cast<std::int64_t>(h.members()),
-                     "member out of range");
-             h.remove(static_cast<std::size_t>(member));
+      .def("take_out",
+           [](Head& h, const In1<std::int64_t>& slots, std::int64_t n_examples) {
+             for (std::size_t k = 0; k < slots.shape(0); ++k)
+               require(slots.data()[k] >= 0 &&
+                           slots.data()[k] < n_examples - static_cast<std::int64_t>(k),
+                       "slot out of range");
+             h.take_out(to_vector(slots), n_examples);
            })
-      .def("relabel", &Head::relabel)
       .def("set_c",
            [](Head& h, const In1<double>& c) {
              require(c.shape(0) == h.variables(), "c needs one entry per variable");

@@ -74,9 +74,24 @@ void Head::append(const std::int64_t* slots, const double* c_values, const std::
   }
 }
 
+void Head::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples) {
+  for (std::int64_t s : slots)
+    if (const std::int64_t m = member_at(s); m >= 0)
+      for (std::size_t j = 0; j < per; ++j)
+        if (x[static_cast<std::size_t>(m) * per + j] != 0.0)
+          throw std::logic_error("a member can leave only with its variables at 0");
+  for (std::int64_t s : slots) {
+    if (const std::int64_t m = member_at(s); m >= 0) remove(static_cast<std::size_t>(m));
+    const std::int64_t last = --n_examples, moved = member_at(last);
+    if (last == s || moved < 0) continue;
+    member_at_[static_cast<std::size_t>(last)] = -1;
+    member_at_[static_cast<std::size_t>(s)] = moved;
+    slot[static_cast<std::size_t>(moved)] = s;
+  }
+  look_if_in_place();
+}
+
 void Head::remove(std::size_t member) {
-  for (std::size_t v = member * per; v < (member + 1) * per; ++v)
-    if (x[v] != 0.0) throw std::logic_error("a member can leave only with its variables at 0");
   const std::size_t last = members() - 1;
   drop_derived(member);
   if (block.rows() == members()) block.remove_row(member);
@@ -118,13 +133,7 @@ bool Head::factored() const {
   return count == factor.size();
 }
 
-void Head::relabel(std::int64_t old_slot, std::int64_t new_slot) {
-  const std::int64_t member = member_at(old_slot);
-  if (member >= 0) {
-    member_at_[static_cast<std::size_t>(old_slot)] = -1;
-    member_at_[static_cast<std::size_t>(new_slot)] = member;
-    slot[static_cast<std::size_t>(member)] = new_slot;
-  }
+void Head::look_if_in_place() {
   in_place_ = true;
   for (std::size_t m = 0; m < members() && in_place_; ++m)
     in_place_ = slot[m] == static_cast<std::int64_t>(m);
@@ -147,7 +156,7 @@ void Head::restore(const Snapshot& snapshot) {
     if (member_at_.size() <= s) member_at_.resize(s + 1, -1);
     member_at_[s] = static_cast<std::int64_t>(m);
   }
-  relabel(-1, -1);
+  look_if_in_place();
 }
 
 void Head::forget_factor() {

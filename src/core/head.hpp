@@ -76,9 +76,9 @@ struct Head {
   // New members enter with an empty box at 0, which is optimal whatever their gradient.
   void append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
               std::size_t count);
-  // Members leave with all variables at 0; the last member moves into the freed place.
-  void remove(std::size_t member);
-  void relabel(std::int64_t old_slot, std::int64_t new_slot);
+  // The store removes the examples at these slots one after the other, and each time the one in
+  // the last slot takes the freed one. Members leave with all variables at 0.
+  void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
   std::int64_t member_at(std::int64_t slot_wanted) const;
 
   // Put boxes and targets to new values at once: x is clipped, and what the targets then miss is
@@ -116,7 +116,9 @@ struct Head {
   void sync_block();  // make the block's columns the factor's variables
 
  private:
+  void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
+  void look_if_in_place();
   bool in_place_ = true;  // slot[m] == m for all members
   std::vector<std::int64_t> member_at_;
   std::vector<double> buffer_;

@@ -218,8 +218,7 @@ class Engine:
         with self._transaction() as undo:
             outcomes = self._reconcile(slots, weight, counts, undo, leaving=True)
             self._per_class = counts
-            for slot in sorted(slots.tolist(), reverse=True):
-                self._take_out(slot)
+            self._take_out(-np.sort(-slots))
         return self._report("unlearn", ids, outcomes, start)
 
     def reweight(self, ids: np.ndarray, weight: np.ndarray) -> Step:
@@ -385,13 +384,13 @@ class Engine:
         self._settings = replace(settings, exact=False)
         return self._reconcile(slots, weight, counts, undo, leaving=leaving)
 
-    def _take_out(self, slot: int) -> None:
-        """Remove an example whose variables are all 0; the last one takes its slot."""
+    def _take_out(self, slots: np.ndarray) -> None:
+        """Remove examples whose variables are all 0; each time the last one takes the slot."""
         assert self._gram is not None
-        last = self._store.remove(slot)
-        self._gram.remove(slot)
         for machine in self._machines.values():
-            machine.take_out(slot, last)
+            machine.core.take_out(slots, self.n)
+        self._gram.remove(slots)
+        self._store.remove(slots)
 
     def _warn(self, outcome: Outcome) -> None:
         if outcome.kept:

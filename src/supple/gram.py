@@ -42,8 +42,9 @@ class Gram:
         """Return k(x, x) of the examples at these slots."""
         return np.asarray(self.core.diagonal()[slots])
 
-    def remove(self, slot: int) -> None:
-        self.core.remove(slot)
+    def remove(self, slots: np.ndarray) -> None:
+        """Remove examples in this order; each time the last one takes the freed slot."""
+        self.core.remove(slots)
 
     def truncate(self, size: int) -> None:
         self.core.truncate(size)
@@ -205,13 +206,12 @@ class CallableGram(Gram):
             self._X = np.vstack([self._X, X])
         self.core.append(diagonal)
 
-    def remove(self, slot: int) -> None:
-        last = self._X.shape[0] - 1
-        keep = np.arange(last)
-        if slot != last:
-            keep[slot] = last
-        self._X = self._X[keep]
-        super().remove(slot)
+    def remove(self, slots: np.ndarray) -> None:
+        keep = np.arange(self.size)
+        for removed, slot in enumerate(slots.tolist(), start=1):
+            keep[slot] = keep[self.size - removed]
+        self._X = self._X[keep[: self.size - len(slots)]]
+        super().remove(slots)
 
     def truncate(self, size: int) -> None:
         self._X = self._X[:size]

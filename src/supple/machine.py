@@ -184,14 +184,6 @@ class Machine:
         self.record = (False, reason, 0, True)
         return Outcome("none")
 
-    def take_out(self, slot: int, last: int) -> None:
-        """Drop the example at `slot`, all at 0; the one at `last` takes its slot."""
-        (member,) = self.core.members_at(np.array([slot]))
-        if member >= 0:
-            self.core.remove(member)
-        if last != slot:
-            self.core.relabel(last, slot)
-
 
 class HeadView:
     """What readers see of a head. Valid until the next change of the engine."""

@@ -96,16 +96,16 @@ class Store:
     def set_weight(self, slots: np.ndarray, weight: np.ndarray) -> None:
         self._weight[slots] = weight
 
-    def remove(self, slot: int) -> int:
-        """Remove one example; return the slot whose example has moved here."""
-        last = self._n - 1
-        del self._slot_of[int(self._id[slot])]
-        if slot != last:
-            for column in (self._y, self._weight, self._id):
-                column[slot] = column[last]
-            self._slot_of[int(self._id[slot])] = slot
-        self._n = last
-        return last
+    def remove(self, slots: np.ndarray) -> None:
+        """Remove examples in this order; each time the last one takes the freed slot."""
+        for slot in slots.tolist():
+            last = self._n - 1
+            del self._slot_of[int(self._id[slot])]
+            if slot != last:
+                for column in (self._y, self._weight, self._id):
+                    column[slot] = column[last]
+                self._slot_of[int(self._id[slot])] = slot
+            self._n = last
 
 
 def _check_unique(ids: np.ndarray) -> None:
