@@ -30,7 +30,9 @@ bool only_idle_bounds(const Head& h, const std::vector<std::int64_t>& moved,
     const auto v = static_cast<std::size_t>(moved[k]);
     const double dlo = lo[k] - h.lo[v], dhi = hi[k] - h.hi[v];
     const Side side = side_of(h, v, dlo, dhi);
-    if (side == Side::margin && !(lo[k] < h.x[v] && h.x[v] < hi[k])) return false;
+    const double rounding = 4.0 * kEps * h.peak_mass;
+    if (side == Side::margin && !(lo[k] + rounding < h.x[v] && h.x[v] < hi[k] - rounding))
+      return false;
     if (side != Side::margin && (side == Side::upper ? dhi : dlo) != 0.0) return false;
   }
   return true;

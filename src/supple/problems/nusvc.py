@@ -50,7 +50,7 @@ class NuSVC:
 
     def readout(self, mu: Sequence[float], rounding: float) -> Readout:
         # The margin is at (Kx) = -mu of either class; LIBSVM scales it to +1 / -1. A width of no
-        # more than rounding means that nu leaves no margin: Kx is 0 everywhere, and so is f.
+        # more than rounding means that nu leaves no margin: Kx = 0, and there is nothing to scale.
         half_width = 0.5 * (mu[1] - mu[0])
-        scale = 1.0 / half_width if half_width > 16.0 * rounding else 0.0
+        scale = 1.0 / half_width if half_width > 16.0 * rounding else 1.0
         return Readout(scale, 0.5 * (mu[0] + mu[1]) * scale)
