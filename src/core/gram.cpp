@@ -43,7 +43,9 @@ const double* Gram::row(std::size_t slot) {
     entry.use = used_.begin();
     entry.cached = true;
     entry.valid = 0;
+    entry.moves_seen = moves_.size();
   }
+  follow_moves(entry);
   const std::size_t room = (n + 2 * kLanes) / kLanes * kLanes;
   if (entry.value.size() < room) {
     const std::size_t before = entry.value.size();
@@ -60,6 +62,25 @@ const double* Gram::row(std::size_t slot) {
   return entry.value.data();
 }
 
+void Gram::follow_moves(Entry& entry) {
+  for (; entry.moves_seen < moves_.size(); ++entry.moves_seen) {
+    const Move& move = moves_[entry.moves_seen];
+    if (entry.valid > move.last)
+      entry.value[move.slot] = entry.value[move.last];
+    else if (entry.valid > move.slot)
+      entry.valid = move.slot;  // the value at `last` was never computed: start again from here
+    entry.valid = std::min(entry.valid, move.last);
+  }
+}
+
+void Gram::follow_moves_everywhere() {
+  for (std::size_t slot : used_) {
+    follow_moves(entries_[slot]);
+    entries_[slot].moves_seen = 0;
+  }
+  moves_.clear();
+}
+
 void Gram::evict(std::size_t slot) {
   Entry& entry = entries_[slot];
   if (!entry.cached) return;
@@ -70,6 +91,7 @@ void Gram::evict(std::size_t slot) {
 
 void Gram::clear() {
   while (!used_.empty()) evict(used_.back());
+  moves_.clear();
 }
 
 double Gram::largest_diagonal() const {
@@ -91,14 +113,7 @@ void Gram::removed(std::size_t slot) {
   const std::size_t last = entries_.size() - 1;
   evict(slot);
   if (std::abs(diagonal_[slot]) == largest_) largest_ = -1.0;
-  for (std::size_t other : used_) {
-    Entry& entry = entries_[other];
-    if (entry.valid > last)
-      entry.value[slot] = entry.value[last];
-    else if (entry.valid > slot)
-      entry.valid = slot;  // k(other, last) was never computed: compute again from here
-    entry.valid = std::min(entry.valid, last);
-  }
+  moves_.push_back({slot, last});
   if (slot != last) {
     if (entries_[last].cached) *entries_[last].use = slot;
     entries_[slot] = std::move(entries_[last]);
@@ -106,9 +121,12 @@ void Gram::removed(std::size_t slot) {
   }
   entries_.pop_back();
   diagonal_.pop_back();
+  constexpr std::size_t kManyMoves = 4096;
+  if (moves_.size() > kManyMoves) follow_moves_everywhere();
 }
 
 void Gram::truncated(std::size_t size) {
+  follow_moves_everywhere();
   for (std::size_t slot = size; slot < entries_.size(); ++slot) evict(slot);
   for (std::size_t other : used_) entries_[other].valid = std::min(entries_[other].valid, size);
   entries_.resize(size);

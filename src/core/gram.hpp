@@ -53,14 +53,21 @@ class Gram {
   struct Entry {
     std::vector<double> value;
     std::size_t valid = 0;
+    std::size_t moves_seen = 0;  // how many of moves_ the row has followed
     bool cached = false;
     std::list<std::size_t>::iterator use;
   };
+  struct Move {
+    std::size_t slot, last;  // the example at `last` has taken `slot`
+  };
   void evict(std::size_t slot);
+  void follow_moves(Entry& entry);
+  void follow_moves_everywhere();
   std::size_t cache_bytes_;
   std::size_t cached_bytes_ = 0;
   std::vector<Entry> entries_;
   std::list<std::size_t> used_;  // most recent first
+  std::vector<Move> moves_;      // rows follow when they are asked for
 };
 
 // Kernels of the core on feature vectors.

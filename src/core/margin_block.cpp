@@ -15,6 +15,7 @@ void MarginBlock::start(std::size_t rows, std::size_t expected_columns) {
   clear();
   rows_ = rows;
   stride_ = (expected_columns + expected_columns / 4 + 16) / 8 * 8;
+  value_.reserve((rows_ + rows_ / 8 + 16) * stride_);
   value_.assign(rows_ * stride_, 0.0);
 }
 

@@ -24,14 +24,12 @@ class EpsSVR:
     needs_diagonal: ClassVar[bool] = False
 
     def rows(self, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
-        bound = self.C * weight
-        zero = np.zeros(len(t))
-        return Rows(
-            c=np.column_stack([t - self.epsilon, t + self.epsilon]).ravel(),
-            lo=np.column_stack([zero, -bound]).ravel(),
-            hi=np.column_stack([bound, zero]).ravel(),
-            group=np.zeros(2 * len(t), dtype=np.uint8),
-        )
+        n = len(t)
+        c, lo, hi = np.empty((n, 2)), np.zeros((n, 2)), np.zeros((n, 2))
+        c[:, 0], c[:, 1] = t - self.epsilon, t + self.epsilon
+        hi[:, 0] = self.C * weight
+        lo[:, 1] = -hi[:, 0]
+        return Rows(c.ravel(), lo.ravel(), hi.ravel(), np.zeros(2 * n, dtype=np.uint8))
 
     def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
         return (0.0,)
