@@ -268,11 +268,11 @@ class Ledger:
         """What the model answers now, for comparison with another way to the same examples."""
         if not self.feasible():
             return Outcome(False)
+        if self.machine.name == "NuSVC" and self.flat():
+            return Outcome(True)
         qp = self.qp()
-        x, _ = self.machine.read(self.model, qp)
-        flat = self.machine.name == "NuSVC" and self.flat()
-        f = None if flat else self.decide(probe)
-        return Outcome(True, self.model.dual_objective_, objective_floor(qp, x), f)
+        floor = objective_floor(qp, self.machine.read(self.model, qp)[0])
+        return Outcome(True, self.model.dual_objective_, floor, self.decide(probe))
 
     def flat(self) -> bool:
         """Whether the classes cannot be told apart: nu-SVC's margin r is 0, its decision undefined.

@@ -8,7 +8,6 @@ leaves the model as it was.
 from __future__ import annotations
 
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable as CallableType
 from collections.abc import Iterator, Mapping
@@ -18,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning
+from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning, warn_user
 from supple.gram import Gram, gram_for
 from supple.interrupts import interruptible, shielded
 from supple.kernels import Kernel
@@ -122,7 +121,12 @@ class Engine:
 
         False with an indefinite kernel, or when the latest operation had to stop early.
         """
-        return self._settings.exact and all(m.converged for m in self._machines.values())
+        return self._settings.exact and self.converged
+
+    @property
+    def converged(self) -> bool:
+        """Whether the latest operation met the optimality conditions as promised."""
+        return all(machine.converged for machine in self._machines.values())
 
     @property
     def heads(self) -> dict[Key, HeadView]:
@@ -373,11 +377,10 @@ class Engine:
         leaving: bool,
     ) -> list[Outcome]:
         """Solve again by SMO alone, without a claim of exactness: the kernel is indefinite."""
-        warnings.warn(
+        warn_user(
             "The kernel matrix is not positive semi-definite: the model is a stationary point "
             "found by SMO, with no claim of exactness (exact_ is False).",
             InexactWarning,
-            stacklevel=2,
         )
         settings = self._settings
         undo.append(lambda: setattr(self, "_settings", settings))
@@ -397,11 +400,10 @@ class Engine:
             return
         limit = self._settings.max_iter
         cause = f"max_iter={limit} was reached" if limit >= 0 else "rounding stopped the solvers"
-        warnings.warn(
+        warn_user(
             f"{cause} before the optimality conditions held; 'kkt_violation_' tells how far the "
             "model is from the optimum. Raise max_iter, scale the data, or lower C.",
             NotConvergedWarning,
-            stacklevel=2,
         )
 
     def _report(self, action: str, ids: np.ndarray, outcomes: list[Outcome], start: float) -> Step:

@@ -4,6 +4,11 @@ Every exception derives from :class:`SuppleError` and also from the built-in cla
 scikit-learn would raise, so ``except ValueError`` works as it does there.
 """
 
+import os
+import sys
+import warnings
+from pathlib import Path
+
 __all__ = [
     "DuplicateIdError",
     "InexactWarning",
@@ -56,3 +61,16 @@ class NotReadyWarning(UserWarning):
 
 class InexactWarning(UserWarning):
     """The kernel is indefinite: the model makes no claim of exactness."""
+
+
+_PACKAGE = str(Path(__file__).parent) + os.sep
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line that called supple, however many frames of supple lie between."""
+    level = 1
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+        level += 1
+    warnings.warn(message, category, stacklevel=level)

@@ -280,7 +280,7 @@ def test_verbose(make, data, capsys):
     model = make(verbose=1).fit(X, y)
     model.partial_fit(X[:1], y[:1]).forget(0).reweight(1, 2.0)
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[1] for line in lines] == ["learn", "learn", "unlearn", "reweight"]
+    assert [line.split()[1] for line in lines] == ["fit", "partial_fit", "forget", "reweight"]
     assert all(line.startswith(f"[{type(model).__name__}]") for line in lines)
     assert all("KKT" in line and "ms" in line for line in lines)
 

@@ -8,7 +8,6 @@ engine once, which either succeeds or stays as it was.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any, Self
@@ -20,10 +19,16 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from supple.engine import Engine, Step
-from supple.errors import InvalidInputError, NotReadyWarning, PrecomputedUpdateError
+from supple.errors import (
+    InvalidInputError,
+    NotReadyWarning,
+    PrecomputedUpdateError,
+    warn_user,
+)
 from supple.estimators._fitted import FittedAttributes
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Model, make_kernel
+from supple.estimators._params import check_numbers, refuse_balanced
 from supple.estimators._validation import (
     Points,
     check_ids,
@@ -32,6 +37,7 @@ from supple.estimators._validation import (
     conform,
     resolve_gamma,
 )
+from supple.interrupts import shielded
 from supple.multiclass import Plan, Single
 
 # Parameters that say how results are shown; they may change at any time.
@@ -55,7 +61,7 @@ class BaseSVM(FittedAttributes, BaseEstimator):
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["verbose"],
-        "max_iter": [Interval(Integral, -1, None, closed="left")],
+        "max_iter": [Interval(Integral, -1, 2**63 - 1, closed="both")],
     }
     # What retune may change.
     _tunable: tuple[str, ...] = ("gamma", "coef0", "degree")
@@ -125,9 +131,11 @@ class BaseSVM(FittedAttributes, BaseEstimator):
         """Build a model from its first batch; `whole` if that is all there is (fit)."""
         params = self._current_params()
         self._validate_params()
+        check_numbers(type(self).__name__, params)
         self._check_params(params)
+        action = "fit" if whole else "partial_fit"
         if not whole:
-            _refuse_balanced(params, "partial_fit")
+            refuse_balanced(params, action)
         features = {k: v for k, v in self.__dict__.items() if k in _FEATURES}
         try:
             labels, class_weight = self._first_labels(classes)
@@ -135,17 +143,18 @@ class BaseSVM(FittedAttributes, BaseEstimator):
             if whole:
                 class_weight = self._check_whole(batch, class_weight)
             model = self._build(params, batch, class_weight)
-            step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
-            if whole and self._may_wait:
-                self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
+            with shielded():
+                step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
+                if whole and self._may_wait:
+                    self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
+                self._model = model
         except BaseException:
             # validate_data has written these; the earlier model needs its own back.
             for name in _FEATURES:
                 self.__dict__.pop(name, None)
             self.__dict__.update(features)
             raise
-        self._model = model
-        return self._after(model, step)
+        return self._after(model, step, action)
 
     def _build(self, params: dict[str, Any], batch: Batch, class_weight: dict[int, float]) -> Model:
         """Return a model with an empty engine, made for the kind of points in `batch`."""
@@ -160,8 +169,8 @@ class BaseSVM(FittedAttributes, BaseEstimator):
             shrinking=bool(params["shrinking"]),
             class_weight=class_weight,
         )
-        sparse = sp.issparse(batch.X)
-        return Model(engine, params, gamma, sparse, batch.X.dtype, batch.labels, class_weight)
+        container = type(batch.X) if sp.issparse(batch.X) else None
+        return Model(engine, params, gamma, container, batch.X.dtype, batch.labels, class_weight)
 
     def _learn_more(
         self,
@@ -179,15 +188,15 @@ class BaseSVM(FittedAttributes, BaseEstimator):
         labels = self._later_labels(model, classes)
         batch = self._check_batch(X, y, sample_weight, ids, labels, model)
         model.cache.clear()
-        # The table first, because an interrupt may come between the two: a label without
-        # examples does no harm, examples without a label would.
-        known, model.labels = model.labels, batch.labels
-        try:
-            step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
-        except BaseException:
-            model.labels = known
-            raise
-        return self._after(model, step)
+        before = model.engine.n
+        with shielded():
+            try:
+                step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
+            finally:
+                # Also after an error that came when the examples were in, say from a listener.
+                if model.engine.n > before:
+                    model.labels = batch.labels
+        return self._after(model, step, "partial_fit")
 
     def _check_batch(
         self,
@@ -202,7 +211,7 @@ class BaseSVM(FittedAttributes, BaseEstimator):
         if model is None or not (self._plain(X, model) and self._plain_targets(y, len(X))):
             X, y = self._check_points(X, y, model)
         n = X.shape[0]
-        weight = check_weight(sample_weight, n)
+        weight = np.ones(n) if sample_weight is None else check_weight(sample_weight, n)
         if model is None and not weight.any():
             raise InvalidInputError(
                 "Sample weights must contain at least one non-zero number: a model cannot "
@@ -231,19 +240,18 @@ class BaseSVM(FittedAttributes, BaseEstimator):
             )
         return X, y
 
-    def _after(self, model: Model, step: Step) -> Self:
+    def _after(self, model: Model, step: Step, action: str) -> Self:
         """Report the step, warn if the model has to wait."""
         if self.verbose:
             print(
-                f"[{type(self).__name__}] {step.action} {len(step.ids)}: {step.solver}, "
+                f"[{type(self).__name__}] {action} {len(step.ids)}: {step.solver}, "
                 f"{step.breakpoints} breakpoints, {step.iterations} iterations, "
                 f"{step.n_margin} on the margin, KKT {step.kkt:.1e}, {1e3 * step.seconds:.2f} ms"
             )
         if self._may_wait and (reason := self._waiting(model)) and model.engine.n:
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} stores the examples and waits for more: {reason}",
                 NotReadyWarning,
-                stacklevel=4,
             )
         return self
 
@@ -266,7 +274,7 @@ class BaseSVM(FittedAttributes, BaseEstimator):
         self._check_update(model, "forget")
         checked = check_ids(ids)
         model.cache.clear()
-        return self._after(model, model.engine.unlearn(checked))
+        return self._after(model, model.engine.unlearn(checked), "forget")
 
     def reweight(self, ids: ArrayLike, sample_weight: ArrayLike) -> Self:
         """Change the weights of examples exactly.
@@ -287,9 +295,9 @@ class BaseSVM(FittedAttributes, BaseEstimator):
         model = self._held()
         self._check_update(model, "reweight")
         checked = check_ids(ids)
-        weight = check_weight(np.asarray(sample_weight), len(checked))
+        weight = check_weight(sample_weight, len(checked))
         model.cache.clear()
-        return self._after(model, model.engine.reweight(checked, weight))
+        return self._after(model, model.engine.reweight(checked, weight), "reweight")
 
     def retune(self, **params: Any) -> Self:
         """Move the model exactly to other values of its parameters.
@@ -317,6 +325,7 @@ class BaseSVM(FittedAttributes, BaseEstimator):
                 f"{', '.join(unknown) or 'nothing'} instead. Other parameters take effect at fit."
             )
         validate_parameter_constraints(self._parameter_constraints, params, caller_name=name)
+        check_numbers(name, params)
         self._check_unchanged(model, "retune", but=params)
         new = {**model.params, **params}
         self._check_params(new)
@@ -334,11 +343,16 @@ class BaseSVM(FittedAttributes, BaseEstimator):
         }
         changes = {key: after for key, (before, after) in changes.items() if before != after}
         model.cache.clear()
-        step = model.engine.retune(**changes) if changes else None
-        self.set_params(**params)
-        model.params, model.gamma = self._current_params(), gamma
-        model.labels, model.class_weight = labels, class_weight
-        return self if step is None else self._after(model, step)
+        with shielded():
+            try:
+                step = model.engine.retune(**changes) if changes else None
+            finally:
+                # Also after an error that came when the change was made, say from a listener.
+                if all(getattr(model.engine, key) == after for key, after in changes.items()):
+                    self.set_params(**params)
+                    model.params, model.gamma = self._current_params(), gamma
+                    model.labels, model.class_weight = labels, class_weight
+        return self if step is None else self._after(model, step, "retune")
 
     # ------------------------------------------------------------------ parameters
 
@@ -376,12 +390,4 @@ class BaseSVM(FittedAttributes, BaseEstimator):
                 f"{action} needs kernel values that a precomputed matrix does not have. Pass the "
                 "kernel as a callable, kernel=function(X, Y), and the points themselves as X."
             )
-        _refuse_balanced(model.params, action)
-
-
-def _refuse_balanced(params: Mapping[str, Any], action: str) -> None:
-    if params.get("class_weight") == "balanced":
-        raise InvalidInputError(
-            f"class_weight='balanced' is for fit only: {action} would change the weight of every "
-            "example. Give the weights as a dict, class_weight={label: weight}."
-        )
+        refuse_balanced(model.params, action)

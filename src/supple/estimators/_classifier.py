@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from supple.estimators._base import BaseSVM
 from supple.estimators._fitted import Support
 from supple.estimators._labels import LabelTable, as_labels
 from supple.estimators._model import Batch, Model
+from supple.estimators._params import check_class_weight
 from supple.multiclass import OneVsOne, OneVsRest, Plan
 
 if TYPE_CHECKING:
@@ -73,15 +73,8 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
                 f"The 'decision_function_shape' parameter of {name} cannot be 'ovo' with "
                 "multi_class='ovr': there are no pairwise machines. Change one of the two."
             )
-        class_weight = params.get("class_weight")
-        if not isinstance(class_weight, dict):
-            return
-        for label, weight in class_weight.items():
-            if not (isinstance(weight, Real) and 0.0 < float(weight) < np.inf):
-                raise InvalidInputError(
-                    f"The 'class_weight' parameter of {name} must have finite weights > 0. "
-                    f"Got {weight!r} for class {label!r} instead."
-                )
+        if isinstance(params.get("class_weight"), dict):
+            check_class_weight(name, params["class_weight"])
 
     def _first_labels(self, classes: ArrayLike | None) -> tuple[LabelTable, dict[int, float]]:
         given = self.class_weight if isinstance(self.class_weight, dict) else None
@@ -91,7 +84,8 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
     def _later_labels(self, model: Model, classes: ArrayLike | None) -> LabelTable:
         if classes is None:
             return model.labels
-        return model.labels.declare(classes, self.classes_.tolist())
+        held = np.unique(model.engine.y).astype(np.intp).tolist()  # also those of weight 0
+        return model.labels.declare(classes, map(model.labels.label, held))
 
     def _new_class_weight(
         self, model: Model, class_weight: Any
@@ -101,6 +95,12 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
                 "class_weight='balanced' is for fit only. Give retune the weights as a dict."
             )
         weights, labels = model.labels.weights(class_weight)
+        if labels is not model.labels:
+            raise InvalidInputError(
+                f"The 'class_weight' given to retune has {labels.beyond(model.labels)}, which are "
+                "not labels the model knows. Leave them out, or declare them first by "
+                "partial_fit(X, y, classes=...)."
+            )
         return labels, weights
 
     def _plain_targets(self, y: Any, n: int) -> bool:
@@ -123,6 +123,16 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
                 f"{len(present)} class with positive weight. partial_fit may start with one."
             )
         if self.class_weight != "balanced":
+            held = np.unique(batch.targets).astype(np.intp).tolist()
+            unknown, bare = set(class_weight).difference(held), set(held).difference(class_weight)
+            # As in scikit-learn: weights for more classes than there are is no mistake.
+            if unknown and bare:
+                raise InvalidInputError(
+                    f"The 'class_weight' parameter of {type(self).__name__} has "
+                    f"{[batch.labels.label(code) for code in unknown]}, which are not in y. The "
+                    f"classes, {[batch.labels.label(code) for code in bare]}, are not in "
+                    "class_weight. Name the classes as they are in y."
+                )
             return class_weight
         balanced = total.sum() / (len(present) * total[present])
         return dict(zip(present.tolist(), balanced.tolist(), strict=True))
@@ -320,7 +330,7 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
     @property
     def classes_(self) -> NDArray[Any]:
         """Sorted labels of the classes that have examples with positive weight."""
-        return self._classes(self._held()).labels
+        return self._classes(self._held()).labels.copy()
 
     @property
     def class_weight_(self) -> NDArray[np.float64]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
@@ -117,9 +116,9 @@ class FittedAttributes:
         return model.cache["support"]
 
     @property
-    def support_(self) -> NDArray[np.int64]:
+    def support_(self) -> NDArray[np.int32]:
         """Positions of the support vectors in ``ids_``, grouped by class."""
-        return self._support().slots
+        return self._support().slots.astype(np.int32)
 
     @property
     def support_ids_(self) -> NDArray[np.int64]:
@@ -135,15 +134,16 @@ class FittedAttributes:
         return model.engine.points(self.support_)
 
     @property
-    def n_support_(self) -> NDArray[np.int64]:
+    def n_support_(self) -> NDArray[np.int32]:
         """Number of support vectors, per class for classifiers."""
-        return self._support().counts
+        return self._support().counts.astype(np.int32)
 
     @property
     def dual_coef_(self) -> Any:
         """Coefficients of the support vectors in the decision function, CSR if these are."""
+        container = self._held().container
         coef = self._support().coef
-        return sp.csr_array(coef) if self._held().sparse else coef
+        return coef.copy() if container is None else container(coef)
 
     @property
     def intercept_(self) -> NDArray[np.float64]:
@@ -160,7 +160,7 @@ class FittedAttributes:
         for row, (head, sign) in zip(coef, self._oriented(model), strict=True):
             row[:] = sign * (head.coef @ model.engine.points(head.slots))
         coef.flags.writeable = False
-        return sp.csr_array(coef) if model.sparse else coef
+        return model.container(coef) if model.sparse else coef
 
     @property
     def n_iter_(self) -> Any:
@@ -196,8 +196,17 @@ class FittedAttributes:
 
     @property
     def exact_(self) -> bool:
-        """False if the kernel is indefinite and the model makes no claim of exactness."""
+        """Whether the model is the exact optimum.
+
+        False if the kernel is indefinite, or if the last update was stopped by `max_iter` or by
+        rounding.
+        """
         return self._held().engine.exact
+
+    @property
+    def fit_status_(self) -> int:
+        """0 if all machines have converged, 1 otherwise."""
+        return int(not self._held().engine.converged)
 
     @property
     def _gamma(self) -> float:

@@ -122,6 +122,10 @@ class LabelTable:
         codes = (table._codes[key] for key in keys.tolist())
         return dict(zip(codes, map(float, class_weight.values()), strict=True)), table
 
+    def beyond(self, other: LabelTable) -> list[Any]:
+        """Return the labels that `other`, from which this table was made, does not have."""
+        return self._labels[len(other._labels) :]
+
     def label(self, code: int) -> Any:
         """Return the label of a code."""
         return self._labels[code]

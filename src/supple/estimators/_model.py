@@ -22,13 +22,18 @@ class Model:
     engine: Engine
     params: dict[str, Any]
     gamma: float
-    sparse: bool
+    container: Any  # the CSR class of the points, None if they are dense
     dtype: np.dtype[Any]
     labels: LabelTable
     class_weight: dict[int, float]
     # Values derived from the engine, emptied before every update. They live here because
     # predicting must not change the estimator's own attributes.
     cache: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the model holds CSR points."""
+        return self.container is not None
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,17 @@
 Nothing here changes an argument. Everything raises before the engine is touched.
 """
 
+from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from supple.errors import InvalidInputError
+from supple.estimators._params import show
 
 # Points are an ndarray or a SciPy CSR array / matrix; SciPy has no common type for them.
 Points = Any
@@ -151,34 +153,87 @@ def conform(X: Points, *, sparse: bool, dtype: np.dtype[Any], exact: bool) -> Po
     return converted
 
 
-def check_weight(
-    weight: ArrayLike | None, n: int, name: str = "sample_weight"
-) -> NDArray[np.float64]:
-    """Return `n` finite weights >= 0 as a new array; None is all ones, a number is for all."""
-    if weight is None:
-        return np.ones(n)
-    given = np.asarray(weight)
-    if given.dtype.kind not in "biufO":
-        raise InvalidInputError(f"'{name}' must be numbers. Got dtype {given.dtype} instead.")
+def _not_a_number(values: NDArray[Any]) -> str:
+    """Describe what NumPy would turn into numbers though it is none, "" if there is nothing."""
+    if values.dtype.kind != "O":
+        return "" if values.dtype.kind in "biuf" else f"dtype {values.dtype}"
+    bad = (v for v in values.ravel() if not isinstance(v, Real | Decimal | np.bool_))
+    return next((f"{show(v)} ({type(v).__name__})" for v in bad), "")
+
+
+def check_weight(weight: Any, n: int) -> NDArray[np.float64]:
+    """Return `n` finite weights >= 0 as a new array; a number is for all."""
+    try:
+        given = np.asarray(weight)
+    except ValueError:
+        raise InvalidInputError(
+            f"'sample_weight' must be a number or have shape ({n},). Got a sequence whose "
+            "elements differ in length instead."
+        ) from None
+    wrong = _not_a_number(given)
+    if wrong:
+        raise InvalidInputError(
+            f"'sample_weight' must be numbers >= 0. Got {wrong} instead. Give one weight per "
+            "example, or one for all."
+        )
     if given.ndim > 1 or (given.ndim == 1 and given.shape[0] != n):
         raise InvalidInputError(
-            f"'{name}' must be a number or have shape ({n},). Got shape {given.shape} instead."
+            f"'sample_weight' must be a number or have shape ({n},). Got shape {given.shape} "
+            "instead."
         )
     result = np.empty(n)
-    result[...] = given
+    try:
+        with np.errstate(over="ignore"):
+            result[...] = given
+    except OverflowError:
+        worst = max(given.ravel(), key=abs)
+        raise InvalidInputError(
+            f"'sample_weight' must fit into float64. Got {show(worst)} instead. Scale the "
+            "weights down."
+        ) from None
     if not (result >= 0).all() or np.isinf(result).any():
         bad = result[~((result >= 0) & np.isfinite(result))][0]
         raise InvalidInputError(
-            f"'{name}' must be finite and >= 0. Got {bad} instead. Use 0 to take the weight "
+            f"'sample_weight' must be finite and >= 0. Got {bad} instead. Use 0 to take the weight "
             "from an example, forget to remove it."
         )
     return result
 
 
-def check_targets(y: NDArray[Any]) -> NDArray[np.float64]:
-    """Return regression targets as float64."""
-    targets = np.ascontiguousarray(y, dtype=np.float64)
-    check_integers(y, targets, "y")
+def check_numeric(y: Any) -> None:
+    """Refuse regression targets such as dates and strings, which NumPy would convert."""
+    try:
+        given = np.asarray(y)
+    except ValueError:
+        return  # scikit-learn words this, and the other cases that are left out here
+    wrong = "" if given.ndim == 0 or given.dtype.kind == "c" else _not_a_number(given)
+    if wrong:
+        raise InvalidInputError(
+            f"Input y must be numbers. Got {wrong} instead. Convert the targets to float yourself, "
+            "and drop the examples that have none."
+        )
+    if given.dtype.kind == "O":
+        try:
+            given.astype(np.float64)
+        except OverflowError:
+            worst = show(max(given.ravel(), key=abs))
+            raise InvalidInputError(
+                f"Input y must fit into float64. Got {worst} instead. Rescale the targets."
+            ) from None
+
+
+def check_targets(raw: Any, y: NDArray[Any]) -> NDArray[np.float64]:
+    """Return regression targets as float64; `raw` is what the user gave, `y` is checked."""
+    with np.errstate(over="ignore"):
+        targets = np.ascontiguousarray(y, dtype=np.float64)
+    check_integers(raw, targets, "y")
+    finite = np.isfinite(targets)
+    if not finite.all():
+        row = int(np.flatnonzero(~finite)[0])
+        raise InvalidInputError(
+            f"Input y contains NaN, infinity or a value too large for float64 (first at row {row})."
+            " Targets must be finite: impute, clip or drop them first."
+        )
     return targets
 
 
@@ -187,12 +242,18 @@ def check_ids(ids: Any, n: int | None = None) -> NDArray[np.int64]:
     # bool is an Integral, and True as an id is always a mistake for a mask.
     if isinstance(ids, Integral) and not isinstance(ids, bool):
         ids = [int(ids)]
-    given = np.asarray(ids)
-    if given.size and given.dtype.kind not in "iu":
-        raise InvalidInputError(
-            f"'ids' must be integers. Got {ids!r:.60} ({given.dtype}) instead. Ids are those "
-            "given to partial_fit, or the numbers in the attribute ids_."
-        )
+    dtype = getattr(ids, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
+        given = np.asarray(ids)
+    else:
+        # As objects, because NumPy takes True for 1 and rounds integers beyond int64.
+        given = np.asarray(ids, dtype=object)
+        wrong = [v for v in given.ravel() if not isinstance(v, Integral) or isinstance(v, bool)]
+        if wrong:
+            raise InvalidInputError(
+                f"'ids' must be integers. Got {show(wrong[0])} ({type(wrong[0]).__name__}) "
+                "instead. Ids are those given to partial_fit, or the numbers in the attribute ids_."
+            )
     if given.ndim != 1 or given.size == 0:
         raise InvalidInputError(
             "'ids' must be an integer or a one-dimensional, non-empty sequence of integers. "
@@ -202,8 +263,14 @@ def check_ids(ids: Any, n: int | None = None) -> NDArray[np.int64]:
         raise InvalidInputError(
             f"'ids' must have one id per row of X, {n}. Got {given.size} instead."
         )
-    if given.dtype.kind == "u" and given.max() > np.iinfo(np.int64).max:
-        raise InvalidInputError(f"'ids' must fit into int64. Got {given.max()} instead.")
+    limits = np.iinfo(np.int64)
+    for worst in (int(given.max()), int(given.min())):
+        # The last int64 would leave no number for the next example.
+        if not limits.min <= worst < limits.max:
+            raise InvalidInputError(
+                f"'ids' must be int64 numbers below 2**63 - 1. Got {show(worst)} instead. Number "
+                "the examples otherwise, or leave out 'ids'."
+            )
     return given.astype(np.int64)
 
 

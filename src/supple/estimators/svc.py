@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 from supple import problems
 from supple.errors import InvalidInputError
 from supple.estimators._classifier import BaseClassifier
+from supple.estimators._params import check_numbers, show
 
 
 class SVC(BaseClassifier):
@@ -50,8 +51,9 @@ class SVC(BaseClassifier):
     cache_size : float, default=200
         Size of the kernel cache in MB.
     class_weight : dict or "balanced", default=None
-        Factors on C by label; classes may be named before they appear. "balanced" gives every
-        class the same total and is for `fit` only.
+        Factors on C by label, 1 for those not named. `partial_fit` takes classes that are still to
+        come; `fit` refuses labels that are not in y unless all classes in y are named. "balanced"
+        gives every class the same total and is for `fit` only.
     verbose : bool or int, default=False
         Print one line for each update.
     max_iter : int, default=-1
@@ -92,7 +94,10 @@ class SVC(BaseClassifier):
     kkt_violation_, dual_objective_ : float
         How far from optimal the model is, and the value of the dual; computed when read.
     exact_ : bool
-        False if the kernel is indefinite and no claim of exactness is made.
+        False if the kernel is indefinite, or if the last update was stopped by `max_iter` or
+        by rounding.
+    fit_status_ : int
+        0 if all machines have converged, 1 otherwise.
     shape_fit_ : tuple of int
         Number of examples held and of features.
     n_features_in_ : int
@@ -174,17 +179,24 @@ class SVC(BaseClassifier):
         [(0.1, 4), (10.0, 4)]
         """
         self._fitted()
-        costs = list(Cs)
+        try:
+            costs = list(Cs)
+        except TypeError:
+            raise InvalidInputError(
+                f"'Cs' must be a sequence of values of C. Got {show(Cs)} instead. For a single "
+                "value give [C], or call retune(C=C)."
+            ) from None
         if not costs:
             raise InvalidInputError("'Cs' must hold at least one value of C. Got none instead.")
+        name = type(self).__name__
         for C in costs:
-            validate_parameter_constraints(
-                self._parameter_constraints, {"C": C}, caller_name=type(self).__name__
-            )
-        return self._walk(costs)
+            validate_parameter_constraints(self._parameter_constraints, {"C": C}, caller_name=name)
+            check_numbers(name, {"C": C})
+        # Copied now, so that the path starts from the model as it is at this call.
+        return _walk(copy.deepcopy(self), costs)
 
-    def _walk(self, costs: list[float]) -> Iterator[Self]:
-        walker = copy.deepcopy(self)
-        for C in costs:
-            # A copy is given away, so that the caller may change it without bending the path.
-            yield copy.deepcopy(walker.retune(C=C))
+
+def _walk(walker: SVC, costs: list[float]) -> Iterator[SVC]:
+    for C in costs:
+        # A copy is given away, so that the caller may change it without bending the path.
+        yield copy.deepcopy(walker.retune(C=C))

@@ -81,7 +81,10 @@ class SVDD(BaseOutlier):
     kkt_violation_, dual_objective_ : float
         How far from optimal the model is, and the value of the dual; computed when read.
     exact_ : bool
-        False if the kernel is indefinite and no claim of exactness is made.
+        False if the kernel is indefinite, or if the last update was stopped by `max_iter` or
+        by rounding.
+    fit_status_ : int
+        0 if all machines have converged, 1 otherwise.
     shape_fit_ : tuple of int
         Number of examples held and of features.
     n_features_in_ : int

@@ -14,7 +14,8 @@ from sklearn.utils._param_validation import Interval
 from supple import problems
 from supple.estimators._base import BaseSVM
 from supple.estimators._labels import LabelTable
-from supple.estimators._validation import check_targets
+from supple.estimators._model import Model
+from supple.estimators._validation import Points, check_numeric, check_targets
 
 
 class SVR(RegressorMixin, BaseSVM):
@@ -82,7 +83,10 @@ class SVR(RegressorMixin, BaseSVM):
     kkt_violation_, dual_objective_ : float
         How far from optimal the model is, and the value of the dual; computed when read.
     exact_ : bool
-        False if the kernel is indefinite and no claim of exactness is made.
+        False if the kernel is indefinite, or if the last update was stopped by `max_iter` or
+        by rounding.
+    fit_status_ : int
+        0 if all machines have converged, 1 otherwise.
     shape_fit_ : tuple of int
         Number of examples held and of features.
     n_features_in_ : int
@@ -141,10 +145,15 @@ class SVR(RegressorMixin, BaseSVM):
         plain = type(y) is np.ndarray and y.dtype == np.float64 and y.shape == (n,)
         return plain and bool(np.isfinite(y).all())
 
+    def _check_points(self, X: Any, y: Any, model: Model | None) -> tuple[Points, Any]:
+        check_numeric(y)
+        points, checked = super()._check_points(X, y, model)
+        return points, check_targets(y, checked)
+
     def _targets(
         self, y: Any, n: int, labels: LabelTable
     ) -> tuple[NDArray[np.float64], LabelTable]:
-        return check_targets(y), labels
+        return np.ascontiguousarray(y), labels
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the function to a training set, replacing what was learned before.

@@ -14,6 +14,7 @@ __all__ = ["Outcome", "Settings", "settle"]
 ACCEPTED = 1e-9  # KKT violation, relative to the scale of c, that ends the search for a better x
 PROMISED = 1e-8  # and the one above which the user is told; where rounding forbids it: 1e-6
 _AT_WORST = 1e-6
+_PATIENCE = 1_000_000  # SMO iterations that a hard problem may take between two polishes
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
     tol, iterations = settings.tol, 0
     patience = 10_000 + 20 * head.members if settings.exact else -1
     best: _Quality | None = None
-    for _ in range(4):
+    for _ in range(5):
         _, scale, rounding, _ = head.audit()
         # LIBSVM's stopping gap, but relative where the scale of the problem is small.
         eps = max(tol * min(1.0, scale), 4.0 * rounding)
@@ -127,7 +128,7 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
         if best.settled or (best is not quality and best.kkt <= PROMISED):
             break  # good, or further rounds only change the rounding
         head.refresh()
-        tol *= 1e-2
+        tol, patience = tol * 1e-2, max(patience, min(3 * patience, _PATIENCE))
     assert best is not None
     if best is not quality:
         head.restore(state)

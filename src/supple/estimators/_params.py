@@ -1,0 +1,65 @@
+"""Checks of parameters that scikit-learn's declared constraints cannot express."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from supple.errors import InvalidInputError
+
+
+def show(value: Any) -> str:
+    """Return a short text for a value in a message; Python refuses to print huge integers."""
+    if isinstance(value, Integral) and abs(int(value)) >= 10**50:
+        return f"an integer of {int(value).bit_length()} bits"
+    return f"{value!r:.60}"
+
+
+def fits_float(value: Real) -> bool:
+    """Whether float64 can hold a number without turning it into infinity or zero."""
+    try:
+        number = float(value)
+    except OverflowError:
+        return False
+    return math.isfinite(number) and (number != 0.0 or value == 0)
+
+
+def check_numbers(owner: str, params: Mapping[str, Any]) -> None:
+    """Refuse numbers beyond float64, such as 10**400, which the declared ranges admit."""
+    for name, value in params.items():
+        if isinstance(value, Real) and not fits_float(value):
+            raise InvalidInputError(
+                f"The '{name}' parameter of {owner} must fit into float64. Got {show(value)} "
+                "instead. Give a number between 1e-300 and 1e300."
+            )
+
+
+def check_class_weight(owner: str, class_weight: Mapping[Any, Any]) -> None:
+    """Refuse keys that cannot be labels, and weights that are not finite and positive."""
+    strings = [isinstance(label, str) for label in class_weight]
+    for label, weight in class_weight.items():
+        fine = isinstance(label, str | np.bool_) or (isinstance(label, Real) and fits_float(label))
+        if not fine or any(strings) != all(strings):
+            raise InvalidInputError(
+                f"The 'class_weight' parameter of {owner} must have class labels as keys, all "
+                f"numbers or all strings. Got the key {show(label)} instead. Name the classes as "
+                "they are in y."
+            )
+        if not (isinstance(weight, Real) and fits_float(weight) and float(weight) > 0):
+            raise InvalidInputError(
+                f"The 'class_weight' parameter of {owner} must have finite weights > 0. "
+                f"Got {show(weight)} for class {label!r} instead."
+            )
+
+
+def refuse_balanced(params: Mapping[str, Any], action: str) -> None:
+    """Refuse class_weight="balanced" in an update."""
+    if params.get("class_weight") == "balanced":
+        raise InvalidInputError(
+            f"class_weight='balanced' is for fit only: {action} would change the weight of every "
+            "example. Give the weights as a dict, class_weight={label: weight}."
+        )
