@@ -32,11 +32,15 @@ def factor_margin(head: Any) -> None:
 
 
 def polish(head: Any) -> None:
-    """Make the state exact, to rounding if possible."""
+    """Make the state exact, to rounding if possible, and never worse than it was."""
+    violation, scale, rounding, _ = head.audit()
+    state = head.save()
     factor_margin(head)
-    _, scale, rounding, _ = head.audit()
     goal = min(4.0 * rounding, 1e-10 * scale)
     head.polish(goal, 16.0 * rounding, 100 + head.members // 10)
+    # On a margin system that is singular to rounding the active set may wander.
+    if head.audit()[0] > max(violation, 16.0 * rounding):
+        head.restore(state)
 
 
 def looks_definite(head: Any) -> bool:
