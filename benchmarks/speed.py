@@ -106,7 +106,7 @@ def digits(seed: int, n: int = 1347, every: int = 25) -> list[dict]:
                 float(np.mean(peer)), float(np.mean(own)), 15, **note)]  # fmt: skip
 
 
-def regression(seed: int, n: int = 800, count: int = 100, peer_count: int = 20) -> list[dict]:
+def regression(seed: int, n: int = 800, count: int = 60) -> list[dict]:
     """Friedman1 at n = 800 against pyonlinesvr, or against an SVR refit if it is missing."""
     X, y = make_friedman1(n + count, n_features=10, noise=1.0, random_state=seed)
     X, y = (X - X.mean(axis=0)) / X.std(axis=0), (y - y.mean()) / y.std()
@@ -124,19 +124,20 @@ def regression(seed: int, n: int = 800, count: int = 100, peer_count: int = 20) 
         name, peer = "pyonlinesvr", OnlineSVR(**params).partial_fit(X[:n], y[:n])
         adds, forgets = [], []
     own_adds, own_forgets = [], []
-    for i in range(n, n + count):
-        x, t = X[i : i + 1], y[i : i + 1]
-        own_adds.append(clock(lambda: model.partial_fit(x, t)))  # noqa: B023
-        if peer is not None and i < n + peer_count:
+    first = clock(lambda: model.partial_fit(X[:1], y[:1]))  # prepares single updates once
+    model.forget(int(model.ids_.max()))
+    for start in range(0, count, 20):  # in turns of 20 updates each
+        turn = range(start, start + 20)
+        for k in turn:  # in with the new, out with the oldest: n stays 800
+            x, t = X[n + k : n + k + 1], y[n + k : n + k + 1]
+            own_adds.append(clock(lambda: model.partial_fit(x, t)))  # noqa: B023
+            own_forgets.append(clock(lambda: model.forget(k)))  # noqa: B023
+        for k in turn if peer is not None else ():
+            x, t = X[n + k : n + k + 1], y[n + k : n + k + 1]
             adds.append(clock(lambda: peer.partial_fit(x, t)))  # noqa: B023
-    for oldest in range(count):
-        own_forgets.append(clock(lambda: model.forget(oldest)))  # noqa: B023
-        if peer is not None and oldest < peer_count:
             forgets.append(clock(lambda: peer.forget([0])))
-    note = {"support": len(model.support_)}
-    if peer is not None:  # both on the same examples again
-        model.forget(np.sort(model.ids_)[-(count - peer_count) :])
-        model.partial_fit(X[peer_count:count], y[peer_count:count])
+    note = {"support": len(model.support_), "first_add_ms": 1e3 * first}
+    if peer is not None:
         note["max_difference"] = float(np.abs(model.predict(X) - peer.predict(X)).max())
     return [
         row("SVR add at n=800 (Friedman1)", name, np.mean(adds), np.mean(own_adds), 50, **note),
