@@ -39,12 +39,11 @@ _shield = _Shield()
 @contextmanager
 def shielded() -> Iterator[None]:
     """Hold back Ctrl-C until the block has ended. Shields may be nested."""
+    if _shield.handler is not None or threading.current_thread() is not threading.main_thread():
+        yield
+        return
     handler = signal.getsignal(signal.SIGINT)
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or not callable(handler)
-        or _shield.handler is not None
-    ):
+    if not callable(handler):
         yield
         return
     _shield.handler, _shield.waiting, _shield.open = handler, False, False
