@@ -7,7 +7,8 @@ All offer the same few calls: ``append``, ``remove`` (the last example moves int
 from __future__ import annotations
 
 import weakref
-from typing import Any
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -26,10 +27,11 @@ _LARGEST = 1e150  # kernel values; their products with dual variables must not o
 _BLOCK_BYTES = 1 << 25  # kernel values held at a time while predicting
 
 
-class Gram:
+class Gram(ABC):
     """What all Gram matrices share."""
 
     core: Any
+    takes_updates: ClassVar[bool] = True
 
     @property
     def size(self) -> int:
@@ -37,6 +39,8 @@ class Gram:
 
     def refuse_updates(self) -> None:
         """Raise if the examples held cannot change."""
+        if not self.takes_updates:
+            raise PrecomputedUpdateError(_NO_UPDATES)
 
     def diagonal(self, slots: np.ndarray) -> np.ndarray:
         """Return k(x, x) of the examples at these slots."""
@@ -49,19 +53,21 @@ class Gram:
     def truncate(self, size: int) -> None:
         self.core.truncate(size)
 
+    @abstractmethod
     def append(self, X: Any) -> None:
-        raise NotImplementedError
+        """Add examples."""
 
+    @abstractmethod
     def rows(self, slots: np.ndarray) -> Any:
         """Return the feature vectors at these slots."""
-        raise NotImplementedError
 
+    @abstractmethod
     def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
         """Return the kernel values of the rows of X with the examples at these slots."""
-        raise NotImplementedError
 
+    @abstractmethod
     def set_kernel(self, kernel: Kernel) -> None:
-        raise NotImplementedError
+        """Change the parameters of the kernel."""
 
     def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any) -> np.ndarray:
         """Return k(X, examples at slots) @ coef in blocks of bounded memory."""
@@ -84,8 +90,9 @@ class CoreGram(Gram):
         _check_magnitude(self._kernel, X)
         self._append(X)
 
+    @abstractmethod
     def _append(self, X: Any) -> None:
-        raise NotImplementedError
+        """Hand examples to the core."""
 
     def set_kernel(self, kernel: Kernel) -> None:
         assert isinstance(kernel, CoreKernel)
@@ -232,6 +239,8 @@ class CallableGram(Gram):
 class PrecomputedGram(Gram):
     """A kernel matrix given by the caller: good for one fit, not for updates."""
 
+    takes_updates: ClassVar[bool] = False
+
     def __init__(self, X: np.ndarray, cache_bytes: int) -> None:
         self._matrix = np.zeros((0, 0))
         self.core = FunctionGram(_weak(self), cache_bytes)
@@ -250,8 +259,8 @@ class PrecomputedGram(Gram):
         self._matrix = np.array(X, dtype=np.float64, order="C")
         self.core.append(np.ascontiguousarray(self._matrix.diagonal()))
 
-    def refuse_updates(self) -> None:
-        raise PrecomputedUpdateError(_NO_UPDATES)
+    def set_kernel(self, kernel: Kernel) -> None:
+        self.refuse_updates()
 
     def rows(self, slots: np.ndarray) -> np.ndarray:
         return self._matrix[slots]
