@@ -176,22 +176,13 @@ FunctionGram::RowFunction row_function(nb::callable fn) {
 void bind_gram(nb::module_& m) {
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
-      .def_prop_ro("evaluations", &Gram::evaluations)
-      .def_prop_ro("cached_bytes", &Gram::cached_bytes)
-      .def_prop_ro("cache_bytes", &Gram::cache_bytes)
-      .def("clear", &Gram::clear)
       .def("diagonal",
            [](const Gram& g) {
              std::vector<double> out(g.size());
              for (std::size_t i = 0; i < out.size(); ++i) out[i] = g.diagonal(i);
              const std::size_t n = out.size();
              return to_numpy(std::move(out), {n});
-           })
-      .def("row", [](Gram& g, std::int64_t slot) {
-        const double* row = g.row(checked_slot(g, slot));
-        const std::size_t n = g.size();
-        return to_numpy(std::vector<double>(row, row + n), {n});
-      });
+           });
 
   nb::class_<PointsGram, Gram>(m, "PointsGram")
       .def_static("dense",
@@ -348,7 +339,6 @@ void bind_head(nb::module_& m) {
       .def("restore", &Head::restore)
       .def("refresh", &Head::refresh, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)
-      .def("expansion", [](Head& h) { return to_numpy(h.expansion()); })
       .def("kkt",  // from scratch, relative to the scale of c
            [](Head& h) {
              nb::gil_scoped_release release;

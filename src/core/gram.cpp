@@ -56,7 +56,6 @@ const double* Gram::row(std::size_t slot) {
   if (entry.valid < n) {
     const std::size_t from = entry.valid;
     compute(slot, from, n, entry.value.data() + from);
-    evaluations_ += n - from;
     entry.valid = n;
   }
   return entry.value.data();

@@ -36,8 +36,6 @@ class Gram {
   double largest_diagonal() const;  // in absolute value
   void clear();
   std::size_t cache_bytes() const { return cache_bytes_; }
-  std::size_t cached_bytes() const { return cached_bytes_; }
-  std::uint64_t evaluations() const { return evaluations_; }
 
  protected:
   // k(x_slot, x_j) for j in [from, to)
@@ -47,7 +45,6 @@ class Gram {
   void truncated(std::size_t size);   // examples from `size` on are gone
   std::vector<double> diagonal_;
   mutable double largest_ = -1.0;  // of diagonal_, or negative: not known
-  std::uint64_t evaluations_ = 0;
 
  private:
   struct Entry {

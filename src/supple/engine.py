@@ -138,11 +138,6 @@ class Engine:
         """Breakpoints or SMO iterations that the latest operation took in each head."""
         return {key: machine.iterations for key, machine in self._machines.items()}
 
-    @property
-    def kernel_evaluations(self) -> int:
-        """Kernel values computed for training so far."""
-        return 0 if self._gram is None else int(self._gram.core.evaluations)
-
     def points(self, slots: np.ndarray) -> Any:
         """Return the feature vectors at these slots."""
         assert self._gram is not None

@@ -231,12 +231,6 @@ class HeadView:
         return self.readout.intercept
 
     @property
-    def margin_slots(self) -> np.ndarray:
-        """Slots of the examples with a variable strictly inside its box, ascending."""
-        core = self._machine.core
-        return np.sort(core.slot[np.unique(core.inside() // self._problem.per)])
-
-    @property
     def n_margin(self) -> int:
         """Number of variables strictly inside their box."""
         return len(self._machine.core.inside())

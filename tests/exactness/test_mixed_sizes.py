@@ -45,11 +45,9 @@ def test_one_huge_weight_among_small_ones(kernel, weight):
     model = supple.SVC(kernel=kernel, gamma=0.5).fit(X[:40], y[:40])
     model.partial_fit(X[40:], y[40:], sample_weight=w)
     again = supple.SVC(kernel=kernel, gamma=0.5).fit(X, y, sample_weight=np.r_[np.ones(40), w])
-    if again.exact_:
-        assert model.kkt_violation_ <= 1e-8
-        np.testing.assert_allclose(
-            model.decision_function(X), again.decision_function(X), atol=1e-6
-        )
+    assert again.exact_
+    assert model.kkt_violation_ <= 1e-8
+    np.testing.assert_allclose(model.decision_function(X), again.decision_function(X), atol=1e-6)
 
 
 def test_a_definite_kernel_of_low_rank_stays_exact():

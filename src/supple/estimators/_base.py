@@ -8,6 +8,7 @@ engine once, which either succeeds or stays as it was.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from numbers import Integral, Real
 from typing import Any, Self
@@ -46,7 +47,7 @@ _FEATURES = ("n_features_in_", "feature_names_in_")
 _MEBIBYTE = 2**20
 
 
-class BaseSVM(FittedAttributes, BaseEstimator):
+class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     """Base of the exact estimators; subclasses name a problem and the shape of its answers."""
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -72,9 +73,9 @@ class BaseSVM(FittedAttributes, BaseEstimator):
 
     # ------------------------------------------------------------------ for subclasses
 
+    @abstractmethod
     def _problem(self, params: Mapping[str, Any]) -> Any:
         """Return the problem object for these parameters."""
-        raise NotImplementedError
 
     def _plan(self) -> Plan:
         return Single()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any, Self
 
 import numpy as np
@@ -20,9 +21,9 @@ class BaseOutlier(OutlierMixin, BaseSVM):
     _y_check = None
 
     @property
+    @abstractmethod
     def offset_(self) -> Any:
         """Value of `score_samples` at the boundary."""
-        raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the boundary to a training set, replacing what was learned before.
