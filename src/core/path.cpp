@@ -241,7 +241,13 @@ void Path::finish() {
   settle_members();
   h.note_changes(1);
   h.peak_mass = std::max(h.peak_mass, way);  // a long way there and back rounds as a large x does
-  const double rounding = 4.0 * kEps * h.peak_mass;
+  // A variable carried along by its bound keeps the rounding of the bound's way, within reason.
+  double farthest = h.peak_mass;
+  for (std::int64_t k : moved) {
+    const auto v = static_cast<std::size_t>(k);
+    farthest = std::max({farthest, std::abs(dlo[v]), std::abs(dhi[v])});
+  }
+  const double rounding = 4.0 * kEps * std::min(farthest, 1024.0 * h.peak_mass);
   restore_sums(16.0 * rounding);
   const std::vector<std::int64_t> margin = h.factor.variables();
   for (std::int64_t k : margin) {
