@@ -123,7 +123,7 @@ Out<T> dense_rows(PointsGram& gram, const In1<std::int64_t>& slots) {
 
 // k(queries, points at slots); load(row, query) spreads one query.
 template <typename Load>
-Out<double> kernel_block(PointsGram& gram, const In1<std::int64_t>& slots, std::size_t n_queries,
+Out<double> block_of(PointsGram& gram, const In1<std::int64_t>& slots, std::size_t n_queries,
                          Load load) {
   const std::size_t n = slots.shape(0);
   for (std::size_t k = 0; k < n; ++k) checked_slot(gram, slots.data()[k]);
@@ -147,7 +147,7 @@ template <typename T>
 Out<double> block_dense(PointsGram& gram, const In1<std::int64_t>& slots, const In2<T>& queries) {
   const std::size_t d = gram.points().n_features();
   require(queries.shape(1) == d, "wrong number of features");
-  return kernel_block(gram, slots, queries.shape(0), [&](std::size_t i, Query& query) {
+  return block_of(gram, slots, queries.shape(0), [&](std::size_t i, Query& query) {
     query.value.assign(queries.data() + i * d, queries.data() + (i + 1) * d);
   });
 }
@@ -176,6 +176,7 @@ FunctionGram::RowFunction row_function(nb::callable fn) {
 void bind_gram(nb::module_& m) {
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
+      .def_rw("threads", &Gram::threads)
       .def("diagonal",
            [](const Gram& g) {
              std::vector<double> out(g.size());
@@ -237,7 +238,7 @@ void bind_gram(nb::module_& m) {
               const In1<std::int64_t>& column, const In1<double>& value) {
              auto& points = points_of<CsrPoints>(g);
              const CsrView view = csr_view(offset, column, value, points.n_features());
-             return kernel_block(g, slots, view.rows, [&](std::size_t i, Query& query) {
+             return block_of(g, slots, view.rows, [&](std::size_t i, Query& query) {
                points.load(view, i, query);
              });
            })
@@ -269,6 +270,7 @@ void bind_head(nb::module_& m) {
       .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
       .def_prop_ro("members", &Head::members)
       .def_prop_ro("worn", &Head::worn)
+      .def_prop_ro("rough", [](const Head& h) { return h.roughness > 0.0; })
       .def_prop_ro("cache_bytes", [](const Head& h) { return h.gram.cache_bytes(); })
       .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
       .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
@@ -380,34 +382,45 @@ void bind_head(nb::module_& m) {
              const SmoResult r = smo(h, eps, max_iterations, shrinking, check_signals);
              return std::make_pair(r.converged, r.iterations);
            })
+      .def("block_smo",
+           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking) {
+             nb::gil_scoped_release release;
+             const SmoResult r = block_smo(h, eps, max_iterations, shrinking, check_signals);
+             return std::make_pair(r.converged, r.iterations);
+           })
+      .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
       .def("polish",
            [](Head& h, double goal, double floor, std::int64_t max_rounds) {
              nb::gil_scoped_release release;
              const PolishResult r = polish(h, goal, floor, max_rounds, check_signals);
              return std::make_pair(r.finished, r.rounds);
            })
-      .def("kernel_among",
-           [](Head& h, const In1<std::int64_t>& variables) {
+      .def("kernel_among",  // with `shift` added where two variables share a group
+           [](Head& h, const In1<std::int64_t>& variables, double shift) {
              const std::size_t n = variables.shape(0);
-             std::vector<double> out(n * n);
+             Slots slots(n);
+             std::vector<std::uint8_t> group(n);
+             for (std::size_t k = 0; k < n; ++k) {
+               const auto v = static_cast<std::size_t>(variables.data()[k]);
+               slots[k] = h.slot[h.member_of(v)];
+               group[k] = h.group[v];
+             }
+             std::vector<double> out;
              {
                nb::gil_scoped_release release;
-               for (std::size_t i = 0; i < n; ++i) {
-                 const auto v = static_cast<std::size_t>(variables.data()[i]);
-                 const double* row = h.gram.row(static_cast<std::size_t>(h.slot[h.member_of(v)]));
-                 for (std::size_t j = 0; j < n; ++j) {
-                   const auto u = static_cast<std::size_t>(variables.data()[j]);
-                   out[i * n + j] = row[h.slot[h.member_of(u)]];
-                 }
-               }
+               out = h.gram.among(slots);
+               if (shift != 0.0)
+                 for (std::size_t i = 0; i < n; ++i)
+                   for (std::size_t j = 0; j < n; ++j)
+                     out[i * n + j] += group[i] == group[j] ? shift : 0.0;
              }
              return to_numpy(std::move(out), {n, n});
            })
-      .def("groups_of",
+      .def("diagonal_of",
            [](const Head& h, const In1<std::int64_t>& variables) {
-             std::vector<std::int64_t> out(variables.shape(0));
+             std::vector<double> out(variables.shape(0));
              for (std::size_t k = 0; k < out.size(); ++k)
-               out[k] = h.group[static_cast<std::size_t>(variables.data()[k])];
+               out[k] = h.diagonal(static_cast<std::size_t>(variables.data()[k]));
              return to_numpy(out);
            })
       .def("assign_factor",

@@ -2,34 +2,98 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+
+#include "threads.hpp"
 
 namespace supple {
 
 namespace {
 
-double integer_power(double base, int exponent) {
-  double result = 1.0;
-  for (; exponent > 0; exponent >>= 1, base *= base)
-    if (exponent & 1) result *= base;
-  return result;
+// From inner products (for rbf: squared distances) to kernel values.
+void finish(const Kernel& kernel, double* v, std::size_t n) {
+  if (kernel.kind == KernelKind::rbf) simd().exp_scaled(-kernel.gamma, v, n);
+  if (kernel.kind == KernelKind::poly)
+    for (std::size_t k = 0; k < n; ++k)
+      v[k] = integer_power(kernel.gamma * v[k] + kernel.coef0, kernel.degree);
+  if (kernel.kind == KernelKind::sigmoid)
+    for (std::size_t k = 0; k < n; ++k) v[k] = std::tanh(kernel.gamma * v[k] + kernel.coef0);
+}
+
+// Neumaier's sum: what `sum` loses is kept in `lost`.
+inline void add(double term, double& sum, double& lost) {
+  const double next = sum + term;
+  lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
+  sum = next;
 }
 
 }  // namespace
 
 void kernel_values(const Kernel& kernel, const Points& points, const Query& query,
                    std::size_t from, std::size_t to, double* out) {
-  const std::size_t n = to - from;
-  if (kernel.kind == KernelKind::rbf) {
+  if (kernel.kind == KernelKind::rbf)
     points.distances(query, from, to, out);
-    simd().exp_scaled(-kernel.gamma, out, n);
+  else
+    points.dots(query, from, to, out);
+  finish(kernel, out, to - from);
+}
+
+void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
+                  std::size_t from, std::size_t to, double* out, std::size_t stride) {
+  // The expansion of the squared distance halves the work. It loses gamma |x|^2 roundings, too much
+  // when these are many; and where all values are nearly 1, the distances themselves matter.
+  constexpr double kNearlyOne = 1e-4, kHarmless = 16.0;
+  const double longest = kernel.gamma * points.largest_norm();
+  if (kernel.kind == KernelKind::rbf && kNearlyOne <= longest && longest <= kHarmless) {
+    points.block_dots(queries, from, to, out, stride);
+    for (std::size_t q = 0; q < kQueries; ++q)
+      simd().rbf_f64(kernel.gamma, queries.norm(q), points.norms() + from, out + q * stride,
+                     to - from);
     return;
   }
-  points.dots(query, from, to, out);
-  if (kernel.kind == KernelKind::poly)
-    for (std::size_t k = 0; k < n; ++k)
-      out[k] = integer_power(kernel.gamma * out[k] + kernel.coef0, kernel.degree);
-  if (kernel.kind == KernelKind::sigmoid)
-    for (std::size_t k = 0; k < n; ++k) out[k] = std::tanh(kernel.gamma * out[k] + kernel.coef0);
+  if (kernel.kind == KernelKind::rbf)
+    points.block_distances(queries, from, to, out, stride);
+  else
+    points.block_dots(queries, from, to, out, stride);
+  for (std::size_t q = 0; q < kQueries; ++q) finish(kernel, out + q * stride, to - from);
+}
+
+std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>& coef,
+                                 const Slots& targets) {
+  std::vector<double> sum(targets.size(), 0.0), lost(targets.size(), 0.0);
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    const double* values = row(static_cast<std::size_t>(sources[k]));
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      add(coef[k] * values[targets[i]], sum[i], lost[i]);
+  }
+  for (std::size_t i = 0; i < targets.size(); ++i) sum[i] += lost[i];
+  return sum;
+}
+
+double Gram::add_single(const Slots& sources, const std::vector<double>& coef,
+                        const Slots& targets, double* out) const {
+  Slots all(targets);
+  all.insert(all.end(), sources.begin(), sources.end());
+  Positions which(sources.size());
+  std::iota(which.begin(), which.end(), static_cast<std::int32_t>(targets.size()));
+  const std::unique_ptr<SinglePoints> points = single(all);
+  if (linear())
+    points->add_linear(which, coef, out, targets.size());
+  else
+    points->add(which, coef, targets.size(), out, threads);
+  double mass = 0.0;
+  for (double c : coef) mass += std::abs(c);
+  return mass * points->error();
+}
+
+std::vector<double> Gram::among(const Slots& slots) {
+  const std::size_t n = slots.size();
+  std::vector<double> out(n * n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* values = row(static_cast<std::size_t>(slots[i]));
+    for (std::size_t j = 0; j < n; ++j) out[i * n + j] = values[slots[j]];
+  }
+  return out;
 }
 
 const double* Gram::row(std::size_t slot) {
@@ -163,6 +227,107 @@ void PointsGram::remove(std::size_t slot) {
 void PointsGram::truncate(std::size_t size) {
   points_->truncate(size);
   truncated(size);
+}
+
+void PointsGram::pack(const Slots& slots, std::size_t first, QueryBlock& queries) const {
+  Query query;
+  queries.clear();
+  for (std::size_t k = first; k < std::min(slots.size(), first + kQueries); ++k) {
+    points_->load(static_cast<std::size_t>(slots[k]), query);
+    queries.put(k - first, query);
+  }
+}
+
+namespace {
+
+constexpr std::size_t kTile = 1024;  // points whose values for a block of queries are held
+
+bool counts_up(const Slots& slots, std::size_t size) {
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    if (slots[k] != static_cast<std::int64_t>(k)) return false;
+  return slots.size() == size;
+}
+
+}  // namespace
+
+std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
+                                       const Slots& targets) {
+  if (sources.size() < kQueries) return Gram::expand(sources, coef, targets);
+  if (linear()) return expand_linear(sources, coef, targets);
+  std::unique_ptr<Points> part;
+  if (!counts_up(targets, size())) part = points_->subset(targets.data(), targets.size());
+  const Points& points = part ? *part : *points_;
+  std::vector<double> sum(targets.size(), 0.0);
+  share(threads, targets.size(), kTile, [&](std::size_t begin, std::size_t end) {
+    QueryBlock queries(points.n_features());
+    std::vector<double> values(kQueries * kTile), lost(end - begin, 0.0);
+    for (std::size_t first = 0; first < sources.size(); first += kQueries) {
+      pack(sources, first, queries);
+      double weight[kQueries] = {};
+      std::copy_n(coef.data() + first, std::min(kQueries, coef.size() - first), weight);
+      for (std::size_t from = begin; from < end; from += kTile) {
+        const std::size_t length = std::min(end, from + kTile) - from;
+        kernel_block(kernel_, points, queries, from, from + length, values.data(), kTile);
+        simd().add_block(weight, values.data(), kTile, sum.data() + from,
+                         lost.data() + (from - begin), length);
+      }
+    }
+    for (std::size_t i = begin; i < end; ++i) sum[i] += lost[i - begin];
+  });
+  return sum;
+}
+
+// A linear kernel needs no values: X (X_sources' coef).
+std::vector<double> PointsGram::expand_linear(const Slots& sources,
+                                              const std::vector<double>& coef,
+                                              const Slots& targets) const {
+  const std::size_t d = points_->n_features();
+  std::vector<double> lost(d, 0.0);
+  Query w, query;
+  w.value.assign(d, 0.0);
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    points_->load(static_cast<std::size_t>(sources[k]), query);
+    const auto take = [&](std::size_t f) { add(coef[k] * query.value[f], w.value[f], lost[f]); };
+    if (query.touched.empty())
+      for (std::size_t f = 0; f < d; ++f) take(f);
+    else
+      for (std::int64_t f : query.touched) take(static_cast<std::size_t>(f));
+  }
+  for (std::size_t f = 0; f < d; ++f) w.value[f] += lost[f];
+  std::unique_ptr<Points> part;
+  if (!counts_up(targets, size())) part = points_->subset(targets.data(), targets.size());
+  std::vector<double> out(targets.size() + 2 * kLanes);
+  (part ? *part : *points_).dots(w, 0, targets.size(), out.data());
+  out.resize(targets.size());
+  return out;
+}
+
+std::vector<double> PointsGram::among(const Slots& slots) {
+  const std::size_t n = slots.size();
+  std::vector<double> out(n * n);
+  const std::unique_ptr<Points> points = points_->subset(slots.data(), n);
+  const std::size_t blocks = (n + kQueries - 1) / kQueries;
+  // Rows in pairs from both ends, so that the triangles of all threads are alike.
+  share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
+    QueryBlock queries(points->n_features());
+    std::vector<double> values(kQueries * (n + 2 * kLanes));
+    const std::size_t stride = n + 2 * kLanes;
+    const auto fill = [&](std::size_t first) {
+      pack(slots, first, queries);
+      const std::size_t from = first / kLanes * kLanes;
+      kernel_block(kernel_, *points, queries, from, n, values.data(), stride);
+      for (std::size_t q = 0; q < std::min(kQueries, n - first); ++q)
+        for (std::size_t j = first; j < n; ++j)
+          out[(first + q) * n + j] = values[q * stride + j - from];
+    };
+    for (std::size_t b = begin; b < end; ++b) {
+      fill(b * kQueries);
+      if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries);
+    }
+  });
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < i; ++j) out[i * n + j] = out[j * n + i];
+  return out;
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {

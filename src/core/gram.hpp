@@ -7,22 +7,20 @@
 #include <memory>
 #include <vector>
 
+#include "kernel.hpp"
 #include "points.hpp"
 
 namespace supple {
 
-enum class KernelKind { linear, rbf, poly, sigmoid };
-
-struct Kernel {
-  KernelKind kind = KernelKind::linear;
-  double gamma = 1.0;
-  double coef0 = 0.0;
-  int degree = 3;
-};
-
 // k(query, points[from:to]) into out, which has room for kLanes entries beyond the range.
 void kernel_values(const Kernel& kernel, const Points& points, const Query& query,
                    std::size_t from, std::size_t to, double* out);
+
+// The same for a block of queries: out[q * stride + j - from], whole panels (see Points).
+void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
+                  std::size_t from, std::size_t to, double* out, std::size_t stride);
+
+using Slots = std::vector<std::int64_t>;
 
 class Gram {
  public:
@@ -34,8 +32,23 @@ class Gram {
   const double* row(std::size_t slot);
   double diagonal(std::size_t slot) const { return diagonal_[slot]; }
   double largest_diagonal() const;  // in absolute value
+  // Sum over k of coef[k] k(x_source[k], x_target[i]) for each target, by compensated summation:
+  // at large C the terms exceed their sum by far.
+  virtual std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
+                                     const Slots& targets);
+  // The same in single precision, added to out; returns about how far it may be off. Only where
+  // `has_blocks`.
+  double add_single(const Slots& sources, const std::vector<double>& coef, const Slots& targets,
+                    double* out) const;
+  // The kernel matrix among these examples, row by row.
+  virtual std::vector<double> among(const Slots& slots);
+  // For the block solver, where `has_blocks`; else only rows are to be had.
+  virtual bool has_blocks() const { return false; }
+  virtual std::unique_ptr<SinglePoints> single(const Slots&) const { return nullptr; }
+  virtual bool linear() const { return false; }
   void clear();
   std::size_t cache_bytes() const { return cache_bytes_; }
+  std::size_t threads = 1;  // that blocks of rows may use
 
  protected:
   // k(x_slot, x_j) for j in [from, to)
@@ -75,6 +88,14 @@ class PointsGram final : public Gram {
   std::size_t size() const override { return points_->size(); }
   Points& points() { return *points_; }
   const Kernel& kernel() const { return kernel_; }
+  std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
+                             const Slots& targets) override;
+  std::vector<double> among(const Slots& slots) override;
+  bool has_blocks() const override { return true; }
+  std::unique_ptr<SinglePoints> single(const Slots& slots) const override {
+    return points_->single(kernel_, slots.data(), slots.size());
+  }
+  bool linear() const override { return kernel_.kind == KernelKind::linear; }
   void set_kernel(const Kernel& kernel);
   void points_appended();
   void remove(std::size_t slot);
@@ -85,6 +106,9 @@ class PointsGram final : public Gram {
 
  private:
   double diagonal_value(std::size_t slot);
+  std::vector<double> expand_linear(const Slots& sources, const std::vector<double>& coef,
+                                    const Slots& targets) const;
+  void pack(const Slots& slots, std::size_t first, QueryBlock& queries) const;
   Kernel kernel_;
   std::unique_ptr<Points> points_;
   Query query_;

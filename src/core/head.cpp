@@ -35,25 +35,28 @@ double Head::mass() const {
 void Head::append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
                   std::size_t count) {
   const std::size_t old = members();
-  std::vector<std::size_t> support;
+  Slots support;
   std::vector<double> coefficient;
   for (std::size_t m = 0; m < old; ++m) {
     double sum = 0.0;
     for (std::size_t j = 0; j < per; ++j) sum += x[m * per + j];
     if (sum != 0.0) {
-      support.push_back(static_cast<std::size_t>(slot[m]));
+      support.push_back(slot[m]);
       coefficient.push_back(sum);
     }
   }
   // Everything that may throw (a kernel written in Python) comes before the first change.
   std::vector<double> kx(count), values(block.columns() * count);
-  const bool rows_needed = !support.empty() || block.columns() > 0;
-  for (std::size_t k = 0; k < count && rows_needed; ++k) {
-    const double* row = gram.row(static_cast<std::size_t>(slots[k]));
-    for (std::size_t s = 0; s < support.size(); ++s) kx[k] += coefficient[s] * row[support[s]];
-    for (std::size_t j = 0; j < block.columns(); ++j) {
-      const auto v = static_cast<std::size_t>(block.variables()[j]);
-      values[k * block.columns() + j] = row[slot[member_of(v)]];
+  if (block.columns() == 0) {
+    if (!support.empty()) kx = gram.expand(support, coefficient, Slots(slots, slots + count));
+  } else {
+    for (std::size_t k = 0; k < count; ++k) {
+      const double* row = gram.row(static_cast<std::size_t>(slots[k]));
+      for (std::size_t s = 0; s < support.size(); ++s) kx[k] += coefficient[s] * row[support[s]];
+      for (std::size_t j = 0; j < block.columns(); ++j) {
+        const auto v = static_cast<std::size_t>(block.variables()[j]);
+        values[k * block.columns() + j] = row[slot[member_of(v)]];
+      }
     }
   }
   for (std::size_t k = 0; k < count; ++k) {
@@ -63,6 +66,7 @@ void Head::append(const std::int64_t* slots, const double* c_values, const std::
       member_at_.resize(static_cast<std::size_t>(slots[k]) + 1, -1);
     member_at_[static_cast<std::size_t>(slots[k])] = static_cast<std::int64_t>(old + k);
     F.push_back(kx[k]);
+    rough.push_back(0);
     if (block.rows() == old + k) block.append_row(values.data() + k * block.columns());
     for (std::size_t j = 0; j < per; ++j) {
       x.push_back(0.0);
@@ -100,6 +104,7 @@ void Head::remove(std::size_t member) {
     slot[member] = slot[last];
     member_at_[static_cast<std::size_t>(slot[member])] = static_cast<std::int64_t>(member);
     F[member] = F[last];
+    rough[member] = rough[last];
     for (std::size_t j = 0; j < per; ++j) {
       const std::size_t to = member * per + j, from = last * per + j;
       x[to] = x[from];
@@ -113,6 +118,7 @@ void Head::remove(std::size_t member) {
   }
   slot.pop_back();
   F.pop_back();
+  rough.pop_back();
   for (auto* values : {&x, &c, &lo, &hi}) values->resize(last * per);
   group.resize(last * per);
 }
@@ -149,6 +155,8 @@ void Head::restore(const Snapshot& snapshot) {
   group = snapshot.group;
   mu = snapshot.mu;
   target = snapshot.target;
+  rough = snapshot.rough;
+  roughness = snapshot.roughness;
   forget_factor();
   std::fill(member_at_.begin(), member_at_.end(), -1);
   for (std::size_t m = 0; m < members(); ++m) {
@@ -166,6 +174,8 @@ void Head::forget_factor() {
 
 void Head::refresh() {
   F = expansion();
+  std::fill(rough.begin(), rough.end(), 0);
+  roughness = 0.0;
   updates = 0;
   peak_mass = mass();
 }
@@ -209,12 +219,7 @@ bool Head::jump(const std::vector<std::int64_t>& moved, const std::vector<double
     // What rounding leaves over is no reason to give up.
     if (std::abs(missing[e]) > 1e-12 * std::max(1.0, std::abs(target[e]))) return false;
   }
-  for (std::size_t m = 0; m < members(); ++m) {
-    double change = 0.0;
-    for (std::size_t v = m * per; v < (m + 1) * per; ++v) change += x[v] - before[v];
-    if (change != 0.0) simd().axpy(change, member_row(m, buffer_), F.data(), members());
-  }
-  note_changes(1);
+  follow(before);
   return true;
 }
 
@@ -224,24 +229,66 @@ std::int64_t Head::member_at(std::int64_t wanted) const {
              : -1;
 }
 
-std::vector<double> Head::expansion() {
-  // Compensated (Neumaier) summation: at large C the terms exceed their sum by far.
-  std::vector<double> sum(members(), 0.0), lost(members(), 0.0);
+void Head::sharpen() {
+  if (roughness == 0.0) return;
+  std::vector<std::size_t> close;
+  for (std::size_t m = 0; m < members(); ++m) {
+    if (!rough[m]) continue;
+    for (std::size_t v = m * per; v < (m + 1) * per; ++v)
+      if (inside(v) || (!fixed(v) && std::abs(gradient(v)) <= roughness)) {
+        close.push_back(m);
+        break;
+      }
+  }
+  if (2 * close.size() > members()) {
+    refresh();
+    return;
+  }
+  Slots targets;
+  for (std::size_t m : close) targets.push_back(slot[m]);
+  const Expansion e = by_member(x);
+  const std::vector<double> exact = gram.expand(e.slots, e.coef, targets);
+  for (std::size_t k = 0; k < close.size(); ++k) {
+    F[close[k]] = exact[k];
+    rough[close[k]] = 0;
+  }
+}
+
+Expansion Head::by_member(const std::vector<double>& coefficient) const {
+  Expansion out;
   for (std::size_t m = 0; m < members(); ++m) {
     double weight = 0.0;
-    for (std::size_t j = 0; j < per; ++j) weight += x[m * per + j];
+    for (std::size_t j = 0; j < per; ++j) weight += coefficient[m * per + j];
     if (weight == 0.0) continue;
-    const double* row = member_row(m, buffer_);
-    for (std::size_t i = 0; i < members(); ++i) {
-      const double term = weight * row[i];
-      const double next = sum[i] + term;
-      lost[i] += std::abs(sum[i]) >= std::abs(term) ? (sum[i] - next) + term
-                                                    : (term - next) + sum[i];
-      sum[i] = next;
-    }
+    out.slots.push_back(slot[m]);
+    out.coef.push_back(weight);
   }
-  for (std::size_t i = 0; i < members(); ++i) sum[i] += lost[i];
-  return sum;
+  return out;
+}
+
+std::vector<double> Head::expansion() {
+  const Expansion e = by_member(x);
+  return gram.expand(e.slots, e.coef, slot);
+}
+
+void Head::follow(const std::vector<double>& x_before) {
+  std::vector<double> change(x);
+  for (std::size_t v = 0; v < change.size(); ++v) change[v] -= x_before[v];
+  const Expansion e = by_member(change);
+  std::vector<std::size_t> sharp, blurred;
+  Slots targets, others;
+  for (std::size_t m = 0; m < members(); ++m) {
+    (rough[m] ? blurred : sharp).push_back(m);
+    (rough[m] ? others : targets).push_back(slot[m]);
+  }
+  std::vector<double> added = gram.expand(e.slots, e.coef, targets);
+  for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
+  if (!blurred.empty()) {
+    added.assign(blurred.size(), 0.0);
+    roughness += gram.add_single(e.slots, e.coef, others, added.data());
+    for (std::size_t k = 0; k < blurred.size(); ++k) F[blurred[k]] += added[k];
+  }
+  note_changes(1);
 }
 
 namespace {

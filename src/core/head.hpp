@@ -27,12 +27,19 @@ struct Audit {
   bool balanced;  // the sums over the groups meet their targets
 };
 
+struct Expansion {
+  Slots slots;
+  std::vector<double> coef;
+};
+
 // A copy of what defines a head. Factor and block are rebuilt from it.
 struct Snapshot {
   std::vector<std::int64_t> slot;
   std::vector<double> F, x, c, lo, hi;
   std::vector<std::uint8_t> group;
   PerGroup mu, target;
+  std::vector<char> rough;
+  double roughness;
 };
 
 struct Head {
@@ -45,6 +52,10 @@ struct Head {
   // per member
   std::vector<std::int64_t> slot;
   std::vector<double> F;
+  // The block solver leaves F of members away from the margin in single precision: they are rough,
+  // and their F is known to within `roughness`.
+  std::vector<char> rough;
+  double roughness = 0.0;
   // per variable
   std::vector<double> x, c, lo, hi;
   std::vector<std::uint8_t> group;
@@ -85,9 +96,12 @@ struct Head {
   // given to the variables with the most favourable gradients. False: there is no feasible x.
   bool jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
             const std::vector<double>& hi_new, const PerGroup& target_new);
-  Snapshot save() const { return {slot, F, x, c, lo, hi, group, mu, target}; }
+  Snapshot save() const {
+    return {slot, F, x, c, lo, hi, group, mu, target, rough, roughness};
+  }
   void restore(const Snapshot& snapshot);
   void refresh();        // F from scratch
+  void sharpen();        // F from scratch where roughness leaves the sign of a gradient open
   void note_changes(std::uint64_t count);  // of F
   bool worn() const;     // F has gathered more rounding than it need have
   void forget_factor();  // factor and block will be built again
@@ -96,6 +110,8 @@ struct Head {
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
+  // F follows x from the value it was computed for.
+  void follow(const std::vector<double>& x_before);
   double violation(const std::vector<double>& kx) const;  // absolute
   Audit audit() const;
   double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x
@@ -116,6 +132,8 @@ struct Head {
   void sync_block();  // make the block's columns the factor's variables
 
  private:
+  // A vector over the variables as a sum of kernel functions
+  Expansion by_member(const std::vector<double>& coefficient) const;
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();
@@ -141,6 +159,10 @@ struct SmoResult {
 
 SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
               const Interrupt& interrupt);
+
+// The same by blocks, for kernels whose rows the core computes itself.
+SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
+                    const Interrupt& interrupt);
 
 struct PolishResult {
   bool finished;

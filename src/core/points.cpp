@@ -4,13 +4,43 @@
 
 namespace supple {
 
+void QueryBlock::put(std::size_t q, const Query& query) {
+  const auto set = [&](std::size_t f) { value_[f * kQueries + q] = query.value[f]; };
+  if (query.touched.empty()) {
+    for (std::size_t f = 0; f < query.value.size(); ++f) set(f);
+  } else {
+    for (std::int64_t f : query.touched) {
+      set(static_cast<std::size_t>(f));
+      touched_.push_back(static_cast<std::size_t>(f) * kQueries + q);
+    }
+  }
+  norm_[q] = query.norm;
+}
+
+void QueryBlock::clear() {
+  if (touched_.empty()) std::fill(value_.begin(), value_.end(), 0.0);
+  for (std::size_t entry : touched_) value_[entry] = 0.0;
+  touched_.clear();
+}
+
+void Points::note_norm(double norm) {
+  norm_.push_back(norm);
+  largest_norm_ = std::max(largest_norm_, norm);
+}
+
 template <typename T>
 void DensePoints<T>::append(const T* rows, std::size_t count) {
   const std::size_t n_panels = (size_ + count + kLanes - 1) / kLanes;
   panels_.resize(n_panels * n_features_ * kLanes, T(0));
-  for (std::size_t i = 0; i < count; ++i)
-    for (std::size_t f = 0; f < n_features_; ++f)
-      panels_[at(size_ + i, f)] = rows[i * n_features_ + f];
+  for (std::size_t i = 0; i < count; ++i) {
+    double norm = 0.0;
+    for (std::size_t f = 0; f < n_features_; ++f) {
+      const T value = rows[i * n_features_ + f];
+      panels_[at(size_ + i, f)] = value;
+      norm += static_cast<double>(value) * static_cast<double>(value);
+    }
+    note_norm(norm);
+  }
   size_ += count;
 }
 
@@ -22,6 +52,7 @@ void DensePoints<T>::row(std::size_t slot, T* out) const {
 template <typename T>
 void DensePoints<T>::remove(std::size_t slot) {
   for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = panels_[at(size_ - 1, f)];
+  norm_[slot] = norm_[size_ - 1];
   truncate(size_ - 1);
 }
 
@@ -30,6 +61,7 @@ void DensePoints<T>::truncate(std::size_t size) {
   for (std::size_t slot = size; slot < size_; ++slot)
     for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = T(0);
   size_ = size;
+  norm_.resize(size);
   panels_.resize((size_ + kLanes - 1) / kLanes * n_features_ * kLanes);
 }
 
@@ -38,6 +70,7 @@ void DensePoints<T>::load(std::size_t slot, Query& query) const {
   query.value.resize(n_features_);
   for (std::size_t f = 0; f < n_features_; ++f)
     query.value[f] = static_cast<double>(panels_[at(slot, f)]);
+  query.norm = norm_[slot];
 }
 
 template <typename T>
@@ -86,15 +119,49 @@ void DensePoints<T>::distances(const Query& query, std::size_t from, std::size_t
 }
 
 template <typename T>
+void DensePoints<T>::block_dots(const QueryBlock& queries, std::size_t from, std::size_t to,
+                                double* out, std::size_t stride) const {
+  const T* panels = panels_.data() + from * n_features_;
+  const std::size_t n_panels = (to - from + kLanes - 1) / kLanes;
+  if constexpr (sizeof(T) == 8)
+    simd().block_dot_f64(queries.data(), panels, n_features_, n_panels, out, stride);
+  else
+    simd().block_dot_f32(queries.data(), panels, n_features_, n_panels, out, stride);
+}
+
+template <typename T>
+void DensePoints<T>::block_distances(const QueryBlock& queries, std::size_t from, std::size_t to,
+                                     double* out, std::size_t stride) const {
+  const T* panels = panels_.data() + from * n_features_;
+  const std::size_t n_panels = (to - from + kLanes - 1) / kLanes;
+  if constexpr (sizeof(T) == 8)
+    simd().block_distance_f64(queries.data(), panels, n_features_, n_panels, out, stride);
+  else
+    simd().block_distance_f32(queries.data(), panels, n_features_, n_panels, out, stride);
+}
+
+template <typename T>
 std::unique_ptr<Points> DensePoints<T>::subset(const std::int64_t* slots,
                                                std::size_t count) const {
   auto part = std::make_unique<DensePoints<T>>(n_features_);
-  std::vector<T> buffer(n_features_);
-  for (std::size_t k = 0; k < count; ++k) {
-    row(static_cast<std::size_t>(slots[k]), buffer.data());
-    part->append(buffer.data(), 1);
-  }
+  part->panels_.resize((count + kLanes - 1) / kLanes * n_features_ * kLanes, T(0));
+  part->size_ = count;
+  for (std::size_t k = 0; k < count; ++k)
+    for (std::size_t f = 0; f < n_features_; ++f)
+      part->panels_[at(k, f)] = panels_[at(static_cast<std::size_t>(slots[k]), f)];
+  for (std::size_t k = 0; k < count; ++k)
+    part->note_norm(norm_[static_cast<std::size_t>(slots[k])]);
   return part;
+}
+
+template <typename T>
+std::unique_ptr<SinglePoints> DensePoints<T>::single(const Kernel& kernel,
+                                                     const std::int64_t* slots,
+                                                     std::size_t count) const {
+  return std::make_unique<DenseSingle>(
+      kernel, count, n_features_, [&](std::size_t k, std::size_t f) {
+        return static_cast<double>(panels_[at(static_cast<std::size_t>(slots[k]), f)]);
+      });
 }
 
 template class DensePoints<double>;
@@ -105,7 +172,9 @@ void CsrPoints::append(const CsrView& rows) {
     Row row;
     row.column.assign(rows.column + rows.offset[i], rows.column + rows.offset[i + 1]);
     row.value.assign(rows.value + rows.offset[i], rows.value + rows.offset[i + 1]);
-    for (double v : row.value) row.norm += v * v;
+    double norm = 0.0;
+    for (double v : row.value) norm += v * v;
+    note_norm(norm);
     rows_.push_back(std::move(row));
   }
   size_ += rows.rows;
@@ -135,12 +204,16 @@ void CsrPoints::load(std::size_t slot, Query& query) const {
 }
 
 void CsrPoints::remove(std::size_t slot) {
-  if (slot + 1 != size_) rows_[slot] = std::move(rows_[size_ - 1]);
+  if (slot + 1 != size_) {
+    rows_[slot] = std::move(rows_[size_ - 1]);
+    norm_[slot] = norm_[size_ - 1];
+  }
   truncate(size_ - 1);
 }
 
 void CsrPoints::truncate(std::size_t size) {
   rows_.resize(size);
+  norm_.resize(size);
   size_ = size;
 }
 
@@ -159,13 +232,46 @@ void CsrPoints::distances(const Query& query, std::size_t from, std::size_t to,
   dots(query, from, to, out);
   // Rounding can push the expansion of a zero distance below zero.
   for (std::size_t j = from; j < to; ++j)
-    out[j - from] = std::max(0.0, query.norm + rows_[j].norm - 2.0 * out[j - from]);
+    out[j - from] = std::max(0.0, query.norm + norm_[j] - 2.0 * out[j - from]);
+}
+
+void CsrPoints::block_dots(const QueryBlock& queries, std::size_t from, std::size_t to,
+                           double* out, std::size_t stride) const {
+  double values[kQueries];
+  for (std::size_t j = from; j < to; ++j) {
+    const Row& row = rows_[j];
+    simd().sparse_dot_f64(queries.data(), row.column.data(), row.value.data(), row.column.size(),
+                          values);
+    for (std::size_t q = 0; q < kQueries; ++q) out[q * stride + j - from] = values[q];
+  }
+}
+
+void CsrPoints::block_distances(const QueryBlock& queries, std::size_t from, std::size_t to,
+                                double* out, std::size_t stride) const {
+  block_dots(queries, from, to, out, stride);
+  for (std::size_t q = 0; q < kQueries; ++q)
+    for (std::size_t j = from; j < to; ++j) {
+      double& value = out[q * stride + j - from];
+      value = std::max(0.0, queries.norm(q) + norm_[j] - 2.0 * value);
+    }
+}
+
+std::unique_ptr<SinglePoints> CsrPoints::single(const Kernel& kernel, const std::int64_t* slots,
+                                                std::size_t count) const {
+  auto part = std::make_unique<CsrSingle>(kernel, n_features_);
+  for (std::size_t k = 0; k < count; ++k) {
+    const Row& row = rows_[static_cast<std::size_t>(slots[k])];
+    part->append(row.column.data(), row.value.data(), row.column.size());
+  }
+  return part;
 }
 
 std::unique_ptr<Points> CsrPoints::subset(const std::int64_t* slots, std::size_t count) const {
   auto part = std::make_unique<CsrPoints>(n_features_);
-  for (std::size_t k = 0; k < count; ++k)
+  for (std::size_t k = 0; k < count; ++k) {
     part->rows_.push_back(rows_[static_cast<std::size_t>(slots[k])]);
+    part->note_norm(norm_[static_cast<std::size_t>(slots[k])]);
+  }
   part->size_ = count;
   return part;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "simd.hpp"
+#include "single.hpp"
 
 namespace supple {
 
@@ -13,7 +14,22 @@ namespace supple {
 struct Query {
   std::vector<double> value;          // n_features entries
   std::vector<std::int64_t> touched;  // non-zero positions of a sparse query, to clear it cheaply
-  double norm = 0.0;                  // squared Euclidean norm (used by sparse points only)
+  double norm = 0.0;                  // squared Euclidean norm
+};
+
+// Up to kQueries of them, packed feature by feature.
+class QueryBlock {
+ public:
+  explicit QueryBlock(std::size_t n_features) : value_(n_features * kQueries, 0.0) {}
+  void put(std::size_t q, const Query& query);
+  void clear();  // all queries are 0
+  const double* data() const { return value_.data(); }
+  double norm(std::size_t q) const { return norm_[q]; }
+
+ private:
+  std::vector<double> value_;
+  std::vector<std::size_t> touched_;  // entries that sparse queries have set
+  double norm_[kQueries] = {};
 };
 
 struct CsrView {
@@ -29,6 +45,9 @@ class Points {
   virtual ~Points() = default;
   std::size_t size() const { return size_; }
   std::size_t n_features() const { return n_features_; }
+  const double* norms() const { return norm_.data(); }  // squared
+  // Of the points held so far: it does not fall when some are removed.
+  double largest_norm() const { return largest_norm_; }
 
   virtual void remove(std::size_t slot) = 0;
   virtual void truncate(std::size_t size) = 0;
@@ -37,11 +56,22 @@ class Points {
   virtual void dots(const Query& query, std::size_t from, std::size_t to, double* out) const = 0;
   virtual void distances(const Query& query, std::size_t from, std::size_t to,
                          double* out) const = 0;
+  // The same for a block of queries and whole panels: `from` is a multiple of kLanes, and so is
+  // the space from there on in each of the kQueries rows out + q * stride.
+  virtual void block_dots(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
+                          std::size_t stride) const = 0;
+  virtual void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to,
+                               double* out, std::size_t stride) const = 0;
   virtual std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const = 0;
+  virtual std::unique_ptr<SinglePoints> single(const Kernel& kernel, const std::int64_t* slots,
+                                               std::size_t count) const = 0;
 
  protected:
   std::size_t n_features_;
   std::size_t size_ = 0;
+  void note_norm(double norm);  // of a new point
+  std::vector<double> norm_;
+  double largest_norm_ = 0.0;
 };
 
 template <typename T>
@@ -55,7 +85,13 @@ class DensePoints final : public Points {
   void load(std::size_t slot, Query& query) const override;
   void dots(const Query& query, std::size_t from, std::size_t to, double* out) const override;
   void distances(const Query& query, std::size_t from, std::size_t to, double* out) const override;
+  void block_dots(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
+                  std::size_t stride) const override;
+  void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
+                       std::size_t stride) const override;
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
+  std::unique_ptr<SinglePoints> single(const Kernel& kernel, const std::int64_t* slots,
+                                       std::size_t count) const override;
 
  private:
   std::size_t at(std::size_t slot, std::size_t feature) const {
@@ -78,13 +114,18 @@ class CsrPoints final : public Points {
   void load(std::size_t slot, Query& query) const override;
   void dots(const Query& query, std::size_t from, std::size_t to, double* out) const override;
   void distances(const Query& query, std::size_t from, std::size_t to, double* out) const override;
+  void block_dots(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
+                  std::size_t stride) const override;
+  void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
+                       std::size_t stride) const override;
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
+  std::unique_ptr<SinglePoints> single(const Kernel& kernel, const std::int64_t* slots,
+                                       std::size_t count) const override;
 
  private:
   struct Row {
     std::vector<std::int64_t> column;
     std::vector<double> value;
-    double norm = 0.0;
   };
   void spread(const std::int64_t* column, const double* value, std::size_t count,
               Query& query) const;

@@ -60,14 +60,9 @@ void Polish::sync_factor() {
 }
 
 void Polish::sync_expansion() {
-  for (std::size_t m = 0; m < h.members(); ++m) {
-    double change = 0.0;
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) change += h.x[v] - x_known_[v];
-    if (change == 0.0) continue;
-    simd().axpy(change, h.member_row(m, buffer_), h.F.data(), h.members());
-  }
+  h.follow(x_known_);
+  h.sharpen();
   x_known_ = h.x;
-  h.note_changes(1);
 }
 
 void Polish::admit(std::size_t v) {

@@ -8,6 +8,9 @@ namespace supple {
 // Points are stored in panels of kLanes interleaved points: feature f of point i is at
 // panel[i / kLanes][f][i % kLanes], so that a kernel row runs over points, not over features.
 inline constexpr std::size_t kLanes = 16;
+// Queries of a block, packed feature by feature: query[feature * kQueries + q].
+inline constexpr std::size_t kQueries = 8;         // double precision
+inline constexpr std::size_t kSingleQueries = 16;  // single precision
 
 struct Extreme {
   double value;
@@ -48,11 +51,44 @@ struct Simd {
                             std::size_t n);
   // SMO: G += delta (row_i - row_j), then the extremes of G. bar_up is 0 where the variable may
   // increase and +inf elsewhere; bar_low is 0 where it may decrease and -inf elsewhere.
-  Scan (*step_and_scan)(double delta, const double* row_i, const double* row_j, double* G,
-                        const double* bar_up, const double* bar_low, std::size_t n);
+  Scan (*step_and_scan_f64)(double delta, const double* row_i, const double* row_j, double* G,
+                            const double* bar_up, const double* bar_low, std::size_t n);
+  Scan (*step_and_scan_f32)(double delta, const float* row_i, const float* row_j, double* G,
+                            const double* bar_up, const double* bar_low, std::size_t n);
   // SMO: the partner j of i with the largest second-order gain (G_j - G_i)^2 / curvature
-  Extreme (*best_partner)(double G_i, double K_ii, const double* row_i, const double* diagonal,
-                          const double* G, const double* bar_low, std::size_t n);
+  Extreme (*best_partner_f64)(double G_i, double K_ii, const double* row_i,
+                              const double* diagonal, const double* G, const double* bar_low,
+                              std::size_t n);
+  Extreme (*best_partner_f32)(double G_i, double K_ii, const float* row_i, const float* diagonal,
+                              const double* G, const double* bar_low, std::size_t n);
+  // Blocks: kQueries packed queries against whole panels, out[q * stride + point]
+  void (*block_distance_f64)(const double* queries, const double* panels, std::size_t n_features,
+                             std::size_t n_panels, double* out, std::size_t stride);
+  void (*block_distance_f32)(const double* queries, const float* panels, std::size_t n_features,
+                             std::size_t n_panels, double* out, std::size_t stride);
+  void (*block_dot_f64)(const double* queries, const double* panels, std::size_t n_features,
+                        std::size_t n_panels, double* out, std::size_t stride);
+  void (*block_dot_f32)(const double* queries, const float* panels, std::size_t n_features,
+                        std::size_t n_panels, double* out, std::size_t stride);
+  // the same for kSingleQueries queries in single precision throughout
+  void (*block_dot_single)(const float* queries, const float* panels, std::size_t n_features,
+                           std::size_t n_panels, float* out, std::size_t stride);
+  // one sparse row against kQueries dense queries
+  void (*sparse_dot_f64)(const double* queries, const std::int64_t* column, const double* value,
+                         std::size_t count, double* out);
+  // sparse rows against kSingleQueries dense queries, out[q * stride + row]
+  void (*sparse_block_single)(const float* queries, const std::int64_t* offset,
+                              const std::int32_t* column, const float* value, std::size_t rows,
+                              float* out, std::size_t stride);
+  // v[i] <- exp(-gamma (norm + norms[i] - 2 v[i]))
+  void (*rbf_f64)(double gamma, double norm, const double* norms, double* v, std::size_t n);
+  void (*rbf_single)(float gamma, float norm, const float* norms, float* v, std::size_t n);
+  // out += sum over k of coef[k] row[k]
+  void (*add_rows_single)(const float* const* row, const double* coef, std::size_t count,
+                          double* out, std::size_t n);
+  // sum += weighted rows (kQueries of them) of a block; `lost` keeps what the sum loses
+  void (*add_block)(const double* weight, const double* rows, std::size_t stride, double* sum,
+                    double* lost, std::size_t n);
 };
 
 const Simd& simd();  // the table for this machine

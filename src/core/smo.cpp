@@ -91,7 +91,7 @@ const double* Smo::active_row(std::size_t k, std::vector<double>& buffer) {
 void Smo::scan(double delta, const double* row_i, const double* row_j) {
   for (std::size_t e = 0; e < h.n_groups; ++e) {
     const std::size_t start = range_[e], length = range_[e + 1] - start;
-    scan_[e] = simd().step_and_scan(delta, row_i + start, row_j + start, G_.data() + start,
+    scan_[e] = simd().step_and_scan_f64(delta, row_i + start, row_j + start, G_.data() + start,
                                     bar_up_.data() + start, bar_low_.data() + start, length);
   }
 }
@@ -114,7 +114,7 @@ bool Smo::step() {
     if (s.up.index < 0 || !(s.low_max > s.up.value)) continue;
     const std::size_t start = range_[e], candidate = start + static_cast<std::size_t>(s.up.index);
     const double* row = active_row(candidate, e == 0 ? row_i_ : buffer_);
-    const Extreme partner = simd().best_partner(
+    const Extreme partner = simd().best_partner_f64(
         s.up.value, diagonal_[candidate], row + start, diagonal_.data() + start, G_.data() + start,
         bar_low_.data() + start, range_[e + 1] - start);
     if (partner.index >= 0 && partner.value > best) {

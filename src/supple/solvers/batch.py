@@ -11,6 +11,7 @@ __all__ = ["factor_margin", "looks_definite", "polish"]
 
 # Up to this many changes of the margin set, the factor is updated one by one.
 _FEW_CHANGES = 32
+_WELL_CONDITIONED = 1e-9  # pivots, relative to the diagonal, that ask for no pivoting
 _SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
 
 
@@ -20,15 +21,22 @@ def factor_margin(head: Any) -> None:
     changes = len(np.setxor1d(inside, head.margin, assume_unique=True))
     if changes <= max(_FEW_CHANGES, len(inside) // 8):
         return
-    kernel = head.kernel_among(inside)
-    groups = head.groups_of(inside)
-    sigma = float(kernel.diagonal().mean()) or 1.0
-    kernel += sigma * (groups[:, None] == groups[None, :])
+    sigma = float(head.diagonal_of(inside).mean()) or 1.0
+    system = head.kernel_among(inside, sigma)
     rounding = 8.0 * np.finfo(np.float64).eps * (len(inside) + 4)
-    upper, pivots, rank, _ = lapack.dpstrf(kernel, tol=rounding * float(kernel.diagonal().max()))
-    # The variables left out depend on the others; the polish slides them to a bound.
+    largest = float(system.diagonal().max())
+    # The transpose of a C array is what LAPACK calls an array; its lower triangle is our upper one.
+    lower, info = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
+    if info == 0 and np.square(lower.diagonal()).min() > _WELL_CONDITIONED * largest:
+        head.assign_factor(inside, lower.T, sigma)
+        return
+    # Variables that depend on others are left out by pivoting; the polish slides them to a bound.
+    system = head.kernel_among(inside, sigma)
+    lower, pivots, rank, _ = lapack.dpstrf(
+        system.T, lower=1, tol=rounding * largest, overwrite_a=1
+    )
     chosen = np.ascontiguousarray(inside[pivots[:rank] - 1])
-    head.assign_factor(chosen, np.ascontiguousarray(np.triu(upper[:rank, :rank])), sigma)
+    head.assign_factor(chosen, np.ascontiguousarray(lower.T[:rank, :rank]), sigma)
 
 
 def polish(head: Any) -> None:
@@ -48,5 +56,5 @@ def looks_definite(head: Any) -> bool:
     support = np.flatnonzero(head.x)[:_SAMPLE]
     if not len(support):
         return True
-    eigenvalues = np.linalg.eigvalsh(head.kernel_among(support))
+    eigenvalues = np.linalg.eigvalsh(head.kernel_among(support, 0.0))
     return bool(eigenvalues[0] >= -1e-8 * max(abs(eigenvalues[-1]), abs(eigenvalues[0])))

@@ -14,6 +14,8 @@ __all__ = ["Outcome", "Settings", "settle"]
 ACCEPTED = 1e-9  # KKT violation, relative to the scale of c, that ends the search for a better x
 PROMISED = 1e-8  # and the one above which the user is told; where rounding forbids it: 1e-6
 _AT_WORST = 1e-6
+_HANDOVER = 0.005  # gap from which the polish needs only few changes of the margin set
+_SMALL = 1000  # members
 _PATIENCE = 1_000_000  # SMO iterations that a hard problem may take between two polishes
 
 
@@ -52,6 +54,8 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
     """
     breakpoints = 0
     if settings.exact and not cold and _path_is_cheaper(head, move):
+        if head.rough:
+            head.refresh()
         if not head.factored:  # restored or unpickled: the factor is built again
             polish(head)
         finished, breakpoints = head.path(move.variables, move.lo, move.hi, move.targets)
@@ -102,6 +106,21 @@ def _path_is_cheaper(head: Any, move: Move) -> bool:
     return len(move.variables) <= 16 or members <= 300
 
 
+def _descend(
+    head: Any, eps: float, limit: int, settings: Settings, *, first: bool
+) -> tuple[bool, int]:
+    """Lower the gap to `eps`, or as far as it takes for the polish to do the rest."""
+    spent = 0
+    if first and settings.exact and head.has_blocks:
+        goal = max(eps, _HANDOVER * min(1.0, head.audit()[1])) if settings.trusted else eps
+        converged, spent = head.block_smo(goal, limit, settings.shrinking)
+        if converged or spent == limit:
+            return converged, spent
+        head.refresh()  # single precision leads no further
+    converged, more = head.smo(eps, limit - spent if limit >= 0 else -1, settings.shrinking)
+    return converged, spent + more
+
+
 def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
     """SMO, then the polish; again from there, with a tighter tolerance, if need be."""
     tol, iterations = settings.tol, 0
@@ -112,7 +131,7 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
         # LIBSVM's stopping gap, but relative where the scale of the problem is small.
         eps = max(tol * min(1.0, scale), 4.0 * rounding)
         limit = settings.max_iter - iterations if settings.max_iter >= 0 else patience
-        converged, spent = head.smo(eps, limit, settings.shrinking)
+        converged, spent = _descend(head, eps, limit, settings, first=best is None)
         iterations += spent
         if not settings.exact or (settings.max_iter >= 0 and not converged):
             return Outcome("smo", breakpoints, iterations, _Quality(head).kkt, converged)
@@ -126,9 +145,15 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
         if best is None or quality.kkt < best.kkt:
             best, state = quality, head.save()
         if best.settled or (best is not quality and best.kkt <= PROMISED):
-            break  # good, or further rounds only change the rounding
+            # Good, or further rounds only change the rounding. Where the whole problem is near
+            # rounding (a kernel of almost equal values), a small one deserves another try.
+            if best.sharp or head.members > _SMALL or tol == 0.0:
+                break
+            tol = 0.0
+        else:
+            tol *= 1e-2
         head.refresh()
-        tol, patience = tol * 1e-2, max(patience, min(3 * patience, _PATIENCE))
+        patience = max(patience, min(3 * patience, _PATIENCE))
     assert best is not None
     if best is not quality:
         head.restore(state)

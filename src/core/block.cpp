@@ -1,0 +1,381 @@
+// The block solver: decomposition with a working set of some hundred members. Their kernel rows
+// come in one block, SMO solves the small QP, and one pass brings the gradient of all members up
+// to date. Kernel rows are in single precision and cached; whenever the working sets run dry, F
+// is brought up to date in double precision, so that the errors of the rows do not stay.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "head.hpp"
+#include "local_smo.hpp"
+#include "row_cache.hpp"
+#include "threads.hpp"
+
+namespace supple {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr std::size_t kWorkingSet = 512;
+constexpr std::size_t kWhole = 2048;  // so few active members are one working set
+constexpr double kShare = 0.1;        // of the gap that the small QP may leave
+constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
+
+class BlockSolver {
+ public:
+  BlockSolver(Head& head, bool shrinking);
+  SmoResult run(double eps, std::int64_t max_iterations, const Interrupt& interrupt);
+
+ private:
+  struct Extremes {
+    PerGroup up{kInf, kInf}, low{-kInf, -kInf};
+  };
+  void activate_all();
+  void refresh();  // F_ from the head
+  template <typename Gradient>
+  Extremes extremes(const Positions& members, const Gradient& F) const;
+  double gap(const Extremes& e) const;
+  void choose(const Extremes& e, double eps);
+  void fill_local();
+  void spread();
+  void shrink(const Extremes& e);
+  void write_back();  // F of all members at the present x, in single precision
+
+  Head& h;
+  bool shrinking_;
+  std::vector<double> x_known_;  // the x that h.F belongs to
+  Positions movable_;            // members with a box that is not a point
+  Positions active_;             // those of them that have not been set aside
+  bool shrunk_ = false;
+  std::vector<double> F_;        // of the active members
+  std::unique_ptr<SinglePoints> points_;
+  std::unique_ptr<RowCache> rows_;
+  Positions recent_;             // the working set in active_, those that came last first
+  Positions work_;               // the same, ascending within a group
+  Positions place_;              // per active member: where in work_ it is, or -1
+  LocalProblem local_;
+  std::size_t known_ = 0;        // the size of the working set whose values are in local_.K
+  std::vector<float> K_before_;  // of the working set before
+  bool linear_;
+  double moved_ = 0.0;  // sum of the changes of x that F_ has followed in single precision
+};
+
+BlockSolver::BlockSolver(Head& head, bool shrinking)
+    : h(head), shrinking_(shrinking), x_known_(head.x), linear_(head.gram.linear()) {
+  for (std::size_t m = 0; m < h.members(); ++m)
+    for (std::size_t j = 0; j < h.per; ++j)
+      if (!h.fixed(m * h.per + j)) {
+        movable_.push_back(static_cast<std::int32_t>(m));
+        break;
+      }
+}
+
+void BlockSolver::activate_all() {
+  active_ = movable_;
+  Slots slots(active_.size());
+  for (std::size_t a = 0; a < active_.size(); ++a)
+    slots[a] = h.slot[static_cast<std::size_t>(active_[a])];
+  F_.resize(active_.size());
+  refresh();
+  points_ = h.gram.single(slots);
+  rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
+  recent_.clear();
+  work_.clear();
+  place_.assign(active_.size(), -1);
+  shrunk_ = false;
+}
+
+void BlockSolver::refresh() {
+  for (std::size_t a = 0; a < active_.size(); ++a)
+    F_[a] = h.F[static_cast<std::size_t>(active_[a])];
+}
+
+template <typename Gradient>
+BlockSolver::Extremes BlockSolver::extremes(const Positions& members, const Gradient& F) const {
+  Extremes e;
+  for (std::size_t a = 0; a < members.size(); ++a)
+    for (std::size_t j = 0; j < h.per; ++j) {
+      const std::size_t v = static_cast<std::size_t>(members[a]) * h.per + j, g = h.group[v];
+      const double G = F(a) - h.c[v];
+      if (h.x[v] < h.hi[v]) e.up[g] = std::min(e.up[g], G);
+      if (h.x[v] > h.lo[v]) e.low[g] = std::max(e.low[g], G);
+    }
+  return e;
+}
+
+double BlockSolver::gap(const Extremes& e) const {
+  double worst = 0.0;
+  for (std::size_t g = 0; g < h.n_groups; ++g)
+    if (e.up[g] < kInf && e.low[g] > -kInf) worst = std::max(worst, e.low[g] - e.up[g]);
+  return worst;
+}
+
+// The most violating from both ends, then those of the last working set.
+void BlockSolver::choose(const Extremes& e, double eps) {
+  const std::size_t most = active_.size() <= kWhole ? kWhole : kWorkingSet;
+  const std::size_t size = std::min({most, active_.size(), linear_ ? most : rows_->capacity()});
+  if (size == active_.size()) {
+    recent_.resize(size);
+    std::iota(recent_.begin(), recent_.end(), 0);
+    return;
+  }
+  using Candidate = std::pair<double, std::int32_t>;  // violation, position
+  std::vector<Candidate> ends[2];
+  for (std::size_t a = 0; a < active_.size(); ++a)
+    for (std::size_t j = 0; j < h.per; ++j) {
+      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j, g = h.group[v];
+      const double G = F_[a] - h.c[v], up = e.low[g] - G, down = G - e.up[g];
+      const auto position = static_cast<std::int32_t>(a);
+      if (h.x[v] < h.hi[v] && up > 0.5 * eps) ends[0].emplace_back(up, position);
+      if (h.x[v] > h.lo[v] && down > 0.5 * eps) ends[1].emplace_back(down, position);
+    }
+  const std::size_t fresh = recent_.empty() ? size : size / 2;
+  std::vector<char> taken(active_.size(), 0);
+  Positions chosen;
+  for (std::size_t side = 0; side < 2; ++side) {
+    auto& list = ends[side];
+    const std::size_t room = fresh * (side + 1) / 2 - chosen.size();
+    const auto last = list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), room));
+    std::nth_element(list.begin(), last, list.end(), std::greater<Candidate>());
+    for (auto candidate = list.begin(); candidate != last; ++candidate) {
+      char& mark = taken[static_cast<std::size_t>(candidate->second)];
+      if (!mark) chosen.push_back(candidate->second);
+      mark = 1;
+    }
+  }
+  for (std::int32_t a : recent_) {
+    if (chosen.size() >= size) break;
+    if (!taken[static_cast<std::size_t>(a)]) chosen.push_back(a);
+  }
+  recent_ = std::move(chosen);
+}
+
+// The QP of the working set. Members of one group come together; a member's second variables
+// follow all the first ones.
+void BlockSolver::fill_local() {
+  const Positions work_before = std::move(work_);
+  work_ = recent_;
+  const auto group_of = [&](std::int32_t a) {
+    return h.group[static_cast<std::size_t>(active_[static_cast<std::size_t>(a)]) * h.per];
+  };
+  std::sort(work_.begin(), work_.end(), [&](std::int32_t a, std::int32_t b) {
+    return group_of(a) != group_of(b) ? group_of(a) < group_of(b) : a < b;
+  });
+  const std::size_t size = work_.size();
+  const bool same = work_ == work_before && size == known_;
+  known_ = size;
+  const std::size_t stride_before = local_.stride;
+  if (!same) std::swap(K_before_, local_.K);
+  local_.resize(size * h.per, size);
+  local_.n_groups = h.n_groups;
+  local_.segments.clear();
+  for (std::size_t j = 0; j < h.per; ++j)
+    for (std::size_t k = 0; k < size; ++k) {
+      const auto a = static_cast<std::size_t>(work_[k]);
+      const auto m = static_cast<std::size_t>(active_[a]);
+      const std::size_t v = m * h.per + j, at = j * size + k;
+      local_.x[at] = h.x[v];
+      local_.lo[at] = h.lo[v];
+      local_.hi[at] = h.hi[v];
+      local_.G[at] = F_[a] - h.c[v];
+      local_.diagonal[at] = static_cast<float>(h.diagonal(v));
+      auto& segments = local_.segments;
+      if (k == 0 || segments.back().group != h.group[v]) segments.push_back({h.group[v], at, 0, k});
+      ++segments.back().length;
+    }
+  if (same) return;
+  if (linear_) {
+    Positions all(size);
+    std::iota(all.begin(), all.end(), 0);
+    std::vector<float*> row(size);
+    for (std::size_t k = 0; k < size; ++k) row[k] = local_.K.data() + k * local_.stride;
+    points_->subset(work_)->block(all.data(), size, 0, size, row.data());
+    return;
+  }
+  rows_->fetch(*points_, work_, h.gram.threads);
+  // Values among those that stay are at hand; the others come from the rows of the new ones.
+  std::vector<std::size_t> stay, fresh;
+  Positions before;
+  for (std::size_t k = 0; k < size; ++k) {
+    const std::int32_t old = place_[static_cast<std::size_t>(work_[k])];
+    (old < 0 ? fresh : stay).push_back(k);
+    if (old >= 0) before.push_back(old);
+  }
+  float* K = local_.K.data();
+  const std::size_t stride = local_.stride;
+  for (std::size_t k = 0; k < stay.size(); ++k) {
+    const float* row = K_before_.data() + static_cast<std::size_t>(before[k]) * stride_before;
+    float* out = K + stay[k] * stride;
+    for (std::size_t l = 0; l < stay.size(); ++l) out[stay[l]] = row[before[l]];
+  }
+  for (std::size_t k : fresh) {
+    const float* row = rows_->row(static_cast<std::size_t>(work_[k]));
+    float* out = K + k * stride;
+    for (std::size_t l = 0; l < size; ++l) out[l] = row[work_[l]];
+  }
+  for (std::size_t l : stay)
+    for (std::size_t k : fresh) K[l * stride + k] = K[k * stride + l];
+  for (std::int32_t a : work_before) place_[static_cast<std::size_t>(a)] = -1;
+  for (std::size_t k = 0; k < size; ++k)
+    place_[static_cast<std::size_t>(work_[k])] = static_cast<std::int32_t>(k);
+}
+
+// The changes of the working set go to x and to F of all active members.
+void BlockSolver::spread() {
+  const std::size_t size = work_.size();
+  Positions changed;
+  std::vector<double> coefficient;
+  for (std::size_t k = 0; k < size; ++k) {
+    const auto m = static_cast<std::size_t>(active_[static_cast<std::size_t>(work_[k])]);
+    double change = 0.0;
+    for (std::size_t j = 0; j < h.per; ++j) {
+      double& x = h.x[m * h.per + j];
+      change += local_.x[j * size + k] - x;
+      x = local_.x[j * size + k];
+    }
+    if (change == 0.0) continue;
+    changed.push_back(work_[k]);
+    coefficient.push_back(change);
+    moved_ += std::abs(change);
+  }
+  if (linear_) {
+    points_->add_linear(changed, coefficient, F_.data(), F_.size());
+    return;
+  }
+  std::vector<const float*> row(changed.size());
+  for (std::size_t k = 0; k < changed.size(); ++k)
+    row[k] = rows_->row(static_cast<std::size_t>(changed[k]));
+  share(h.gram.threads, active_.size(), kGrain, [&](std::size_t from, std::size_t to) {
+    std::vector<const float*> part(row.size());
+    // A piece of F stays in the first-level cache while all rows are added.
+    for (std::size_t start = from; start < to; start += kGrain) {
+      for (std::size_t k = 0; k < row.size(); ++k) part[k] = row[k] + start;
+      simd().add_rows_single(part.data(), coefficient.data(), part.size(), F_.data() + start,
+                             std::min(to, start + kGrain) - start);
+    }
+  });
+}
+
+void BlockSolver::shrink(const Extremes& e) {
+  Positions kept;
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    bool stuck = true;
+    for (std::size_t j = 0; j < h.per && stuck; ++j) {
+      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j, g = h.group[v];
+      const double G = F_[a] - h.c[v];
+      stuck = h.fixed(v) || (h.x[v] <= h.lo[v] && G > e.low[g]) ||
+              (h.x[v] >= h.hi[v] && G < e.up[g]);
+    }
+    if (!stuck) kept.push_back(static_cast<std::int32_t>(a));
+  }
+  if (kept.size() * 3 > active_.size() * 2) return;
+  if (!shrunk_) write_back();
+  shrunk_ = true;
+  rows_->keep(kept);
+  points_ = points_->subset(kept);
+  Positions moved(active_.size(), -1);
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const auto a = static_cast<std::size_t>(kept[k]);
+    moved[a] = static_cast<std::int32_t>(k);
+    active_[k] = active_[a];
+    F_[k] = F_[a];
+    place_[k] = place_[a];
+  }
+  active_.resize(kept.size());
+  F_.resize(kept.size());
+  place_.resize(kept.size());
+  for (Positions* list : {&recent_, &work_}) {
+    for (std::int32_t& a : *list) a = moved[static_cast<std::size_t>(a)];
+    std::erase(*list, -1);
+  }
+}
+
+void BlockSolver::write_back() {
+  std::vector<char> current(h.members(), 0);
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    const auto m = static_cast<std::size_t>(active_[a]);
+    h.F[m] = F_[a];
+    current[m] = 1;
+  }
+  Slots sources, targets;
+  std::vector<double> change;
+  std::vector<std::size_t> others;
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    if (!current[m]) {
+      others.push_back(m);
+      targets.push_back(h.slot[m]);
+    }
+    double sum = 0.0;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) sum += h.x[v] - x_known_[v];
+    if (sum == 0.0) continue;
+    sources.push_back(h.slot[m]);
+    change.push_back(sum);
+  }
+  if (!others.empty()) {
+    std::vector<double> added(others.size(), 0.0);
+    h.gram.add_single(sources, change, targets, added.data());
+    for (std::size_t k = 0; k < others.size(); ++k) h.F[others[k]] += added[k];
+  }
+  std::fill(h.rough.begin(), h.rough.end(), 1);
+  h.roughness += moved_ * points_->error();
+  moved_ = 0.0;
+  x_known_ = h.x;
+  h.note_changes(1);
+}
+
+SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interrupt& interrupt) {
+  std::int64_t iterations = 0;
+  activate_all();
+  double known_gap = kInf;  // at the last F in double precision
+  while (true) {
+    const Extremes e = extremes(active_, [&](std::size_t a) { return F_[a]; });
+    const double now = gap(e);
+    const bool out_of_time = max_iterations >= 0 && iterations >= max_iterations;
+    if (now <= eps || out_of_time) {
+      write_back();
+      h.balance_mu();
+      h.sharpen();
+      const double exact = gap(extremes(movable_, [&](std::size_t a) {
+        return h.F[static_cast<std::size_t>(movable_[a])];
+      }));
+      // Rows in single precision may be too coarse to come closer.
+      if (exact <= eps || out_of_time || exact > 0.5 * known_gap) {
+        h.balance_mu();
+        return {exact <= eps, iterations};
+      }
+      known_gap = exact;
+      if (shrunk_)
+        activate_all();
+      else
+        refresh();
+      continue;
+    }
+    interrupt();
+    if (shrinking_ && !linear_ && active_.size() > 2 * kWorkingSet && !recent_.empty()) shrink(e);
+    choose(e, eps);
+    fill_local();
+    constexpr std::int64_t kMost = 100 * kWorkingSet;
+    const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
+    const std::int64_t spent = local_.solve(0.5 * eps, kShare, std::min(left, kMost));
+    iterations += spent;
+    spread();
+    if (spent == 0) {  // no pair of the working set moves: rounding
+      write_back();
+      h.balance_mu();
+      h.sharpen();
+      return {false, iterations};
+    }
+  }
+}
+
+}  // namespace
+
+SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
+                    const Interrupt& interrupt) {
+  return BlockSolver(head, shrinking).run(eps, max_iterations, interrupt);
+}
+
+}  // namespace supple

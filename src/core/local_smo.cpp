@@ -1,0 +1,92 @@
+#include "local_smo.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace supple {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+void LocalProblem::resize(std::size_t variables, std::size_t columns) {
+  for (auto* values : {&x, &lo, &hi, &G, &bar_up_, &bar_low_}) values->resize(variables);
+  diagonal.resize(variables);
+  column_.resize(variables);
+  stride = (columns + kLanes - 1) / kLanes * kLanes;
+  K.resize(columns * stride);
+}
+
+void LocalProblem::set_bars(std::size_t v) {
+  bar_up_[v] = x[v] < hi[v] ? 0.0 : kInf;
+  bar_low_[v] = x[v] > lo[v] ? 0.0 : -kInf;
+}
+
+void LocalProblem::scan(double delta, const float* row_i, const float* row_j) {
+  pick_.assign(n_groups, {-1, kInf, -kInf});
+  for (const Segment& s : segments) {
+    const Scan found = simd().step_and_scan_f32(delta, row_i + s.column, row_j + s.column,
+                                                G.data() + s.start, bar_up_.data() + s.start,
+                                                bar_low_.data() + s.start, s.length);
+    Pick& pick = pick_[s.group];
+    pick.low_max = std::max(pick.low_max, found.low_max);
+    if (found.up.index >= 0 && found.up.value < pick.smallest) {
+      pick.smallest = found.up.value;
+      pick.i = found.up.index + static_cast<std::ptrdiff_t>(s.start);
+    }
+  }
+}
+
+double LocalProblem::gap() const {
+  double worst = 0.0;
+  for (const Pick& pick : pick_)
+    if (pick.i >= 0) worst = std::max(worst, pick.low_max - pick.smallest);
+  return worst;
+}
+
+bool LocalProblem::step() {
+  // The group whose best pair promises the larger decrease gives the pair.
+  double best = 0.0;
+  std::size_t i = 0, j = 0;
+  for (const Segment& s : segments) {
+    const Pick& pick = pick_[s.group];
+    if (pick.i < 0 || !(pick.low_max > pick.smallest)) continue;
+    const auto candidate = static_cast<std::size_t>(pick.i);
+    const Extreme partner = simd().best_partner_f32(
+        pick.smallest, static_cast<double>(diagonal[candidate]), row(candidate) + s.column,
+        diagonal.data() + s.start, G.data() + s.start, bar_low_.data() + s.start, s.length);
+    if (partner.index >= 0 && partner.value > best) {
+      best = partner.value;
+      i = candidate;
+      j = s.start + static_cast<std::size_t>(partner.index);
+    }
+  }
+  if (best == 0.0) return false;
+  const double curvature = std::max(
+      static_cast<double>(diagonal[i] + diagonal[j] - 2.0f * row(i)[column_[j]]), 1e-12);
+  const double room_i = hi[i] - x[i], room_j = x[j] - lo[j];
+  const double delta = std::min({(G[j] - G[i]) / curvature, room_i, room_j});
+  x[i] = delta == room_i ? hi[i] : x[i] + delta;
+  x[j] = delta == room_j ? lo[j] : x[j] - delta;
+  set_bars(i);
+  set_bars(j);
+  scan(delta, row(i), row(j));
+  return true;
+}
+
+std::int64_t LocalProblem::solve(double eps, double share, std::int64_t max_iterations) {
+  for (const Segment& s : segments)
+    for (std::size_t k = 0; k < s.length; ++k) {
+      column_[s.start + k] = s.column + k;
+      set_bars(s.start + k);
+    }
+  scan(0.0, K.data(), K.data());
+  const double goal = std::max(eps, share * gap());
+  std::int64_t iterations = 0;
+  while (gap() > goal && iterations < max_iterations && step()) ++iterations;
+  return iterations;
+}
+
+}  // namespace supple

@@ -1,0 +1,216 @@
+#include "single.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "threads.hpp"
+
+namespace supple {
+
+namespace {
+
+std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
+
+}  // namespace
+
+void SinglePoints::finish(float norm, std::size_t from, std::size_t count, float* values) const {
+  const auto gamma = static_cast<float>(kernel_.gamma), coef0 = static_cast<float>(kernel_.coef0);
+  switch (kernel_.kind) {
+    case KernelKind::linear:
+      return;
+    case KernelKind::rbf:
+      simd().rbf_single(gamma, norm, norm_.data() + from, values, count);
+      return;
+    case KernelKind::poly:
+      for (std::size_t k = 0; k < count; ++k)
+        values[k] = integer_power(gamma * values[k] + coef0, kernel_.degree);
+      return;
+    case KernelKind::sigmoid:
+      for (std::size_t k = 0; k < count; ++k) values[k] = std::tanh(gamma * values[k] + coef0);
+  }
+}
+
+void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size_t from,
+                         std::size_t to, float* const* row) const {
+  // A tile of points serves all queries while it is in the second-level cache.
+  constexpr std::size_t kTileBytes = 1u << 18;
+  const std::size_t fitting = std::min<std::size_t>(512, kTileBytes / bytes_per_point());
+  const std::size_t tile = std::max(kLanes, fitting / kLanes * kLanes);
+  const std::size_t needed = (count + kSingleQueries - 1) / kSingleQueries;
+  std::vector<Pack> packs(std::min(packs_together(), needed));
+  // Long pieces go to the rows: scattered writes to cold memory would cost more than the values.
+  std::vector<float> values(kSingleQueries * tile);
+  for (std::size_t first = 0; first < count; first += packs.size() * kSingleQueries) {
+    const std::size_t last = std::min(count, first + packs.size() * kSingleQueries);
+    for (std::size_t q = first; q < last; q += kSingleQueries)
+      pack(which + q, std::min(kSingleQueries, last - q), packs[(q - first) / kSingleQueries]);
+    for (std::size_t start = from; start < to; start += tile) {
+      const std::size_t length = std::min(to, start + tile) - start;
+      for (std::size_t q = first; q < last; q += kSingleQueries) {
+        const Pack& queries = packs[(q - first) / kSingleQueries];
+        dots(queries, start, start + length, values.data(), tile);
+        for (std::size_t k = 0; k < std::min(kSingleQueries, last - q); ++k) {
+          finish(queries.norm[k], start, length, values.data() + k * tile);
+          std::copy_n(values.data() + k * tile, length, row[q + k] + (start - from));
+        }
+      }
+    }
+    for (std::size_t q = first; q < last; q += kSingleQueries)
+      unpack(which + q, std::min(kSingleQueries, last - q), packs[(q - first) / kSingleQueries]);
+  }
+}
+
+void SinglePoints::add(const Positions& which, const std::vector<double>& coef, std::size_t to,
+                       double* out, std::size_t threads) const {
+  constexpr std::size_t kTile = 1024;
+  share(threads, to, kTile, [&](std::size_t begin, std::size_t end) {
+    constexpr std::size_t kTogether = 4 * kSingleQueries;
+    std::vector<float> values(kTogether * kTile);
+    std::vector<float*> row(kTogether);
+    for (std::size_t k = 0; k < kTogether; ++k) row[k] = values.data() + k * kTile;
+    for (std::size_t first = 0; first < which.size(); first += kTogether) {
+      const std::size_t count = std::min(kTogether, which.size() - first);
+      for (std::size_t start = begin; start < end; start += kTile) {
+        const std::size_t stop = std::min(end, start + kTile);
+        block(which.data() + first, count, start, stop, row.data());
+        simd().add_rows_single(row.data(), coef.data() + first, count, out + start, stop - start);
+      }
+    }
+  });
+}
+
+double SinglePoints::error() const {
+  double largest = 0.0;
+  for (float norm : norm_) largest = std::max(largest, static_cast<double>(norm));
+  constexpr double kRounding = 0x1p-21;  // a few roundings
+  const double dot = kernel_.gamma * largest;
+  switch (kernel_.kind) {
+    case KernelKind::linear:
+      return kRounding * largest;
+    case KernelKind::rbf:
+      return kRounding * (1.0 + dot);
+    case KernelKind::poly:
+      return kRounding * kernel_.degree *
+             integer_power(dot + std::abs(kernel_.coef0), kernel_.degree);
+    case KernelKind::sigmoid:
+      return kRounding * (1.0 + dot + std::abs(kernel_.coef0));
+  }
+  return 0.0;
+}
+
+DenseSingle::DenseSingle(const DenseSingle& whole, const Positions& kept)
+    : SinglePoints(whole.kernel_, kept.size(), whole.n_features_),
+      panels_(padded(kept.size()) * whole.n_features_, 0.0f) {
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const auto old = static_cast<std::size_t>(kept[k]);
+    for (std::size_t f = 0; f < n_features_; ++f) panels_[at(k, f)] = whole.panels_[at(old, f)];
+  }
+  measure();
+}
+
+void DenseSingle::measure() {
+  norm_.assign(padded(size_), 0.0f);
+  for (std::size_t k = 0; k < size_; ++k) {
+    double sum = 0.0;
+    for (std::size_t f = 0; f < n_features_; ++f) {
+      const double value = panels_[at(k, f)];
+      sum += value * value;
+    }
+    norm_[k] = static_cast<float>(sum);
+  }
+}
+
+std::unique_ptr<SinglePoints> DenseSingle::subset(const Positions& kept) const {
+  return std::unique_ptr<SinglePoints>(new DenseSingle(*this, kept));
+}
+
+void DenseSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
+  pack.value.assign(n_features_ * kSingleQueries, 0.0f);
+  for (std::size_t q = 0; q < count; ++q) {
+    const auto k = static_cast<std::size_t>(which[q]);
+    for (std::size_t f = 0; f < n_features_; ++f)
+      pack.value[f * kSingleQueries + q] = panels_[at(k, f)];
+    pack.norm[q] = norm_[k];
+  }
+}
+
+void DenseSingle::dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+                       std::size_t stride) const {
+  simd().block_dot_single(pack.value.data(), panels_.data() + from * n_features_, n_features_,
+                          (to - from + kLanes - 1) / kLanes, out, stride);
+}
+
+void DenseSingle::add_linear(const Positions& which, const std::vector<double>& coef, double* out,
+                             std::size_t to) const {
+  std::vector<double> w(n_features_, 0.0), dots(padded(to));
+  for (std::size_t k = 0; k < which.size(); ++k)
+    for (std::size_t f = 0; f < n_features_; ++f)
+      w[f] += coef[k] * static_cast<double>(panels_[at(static_cast<std::size_t>(which[k]), f)]);
+  simd().panel_dot_f32(w.data(), panels_.data(), n_features_, dots.size() / kLanes, dots.data());
+  simd().axpy(1.0, dots.data(), out, to);
+}
+
+void CsrSingle::append(const std::int64_t* column, const double* value, std::size_t count) {
+  double norm = 0.0;
+  for (std::size_t k = 0; k < count; ++k) {
+    column_.push_back(static_cast<std::int32_t>(column[k]));
+    value_.push_back(static_cast<float>(value[k]));
+    norm += static_cast<double>(value_.back()) * static_cast<double>(value_.back());
+  }
+  offset_.push_back(static_cast<std::int64_t>(column_.size()));
+  norm_.push_back(static_cast<float>(norm));
+  ++size_;
+}
+
+void CsrSingle::add_linear(const Positions& which, const std::vector<double>& coef, double* out,
+                           std::size_t to) const {
+  std::vector<double> w(n_features_, 0.0);
+  for (std::size_t k = 0; k < which.size(); ++k)
+    entries(which[k], [&](std::size_t f, float value) {
+      w[f] += coef[k] * static_cast<double>(value);
+    });
+  for (std::size_t k = 0; k < to; ++k) {
+    double sum = 0.0;
+    entries(static_cast<std::int32_t>(k), [&](std::size_t f, float value) {
+      sum += w[f] * static_cast<double>(value);
+    });
+    out[k] += sum;
+  }
+}
+
+std::unique_ptr<SinglePoints> CsrSingle::subset(const Positions& kept) const {
+  auto part = std::make_unique<CsrSingle>(kernel_, n_features_);
+  for (std::int32_t k : kept) {
+    const auto from = offset_[static_cast<std::size_t>(k)],
+               to = offset_[static_cast<std::size_t>(k) + 1];
+    part->column_.insert(part->column_.end(), column_.begin() + from, column_.begin() + to);
+    part->value_.insert(part->value_.end(), value_.begin() + from, value_.begin() + to);
+    part->offset_.push_back(static_cast<std::int64_t>(part->column_.size()));
+    part->norm_.push_back(norm_[static_cast<std::size_t>(k)]);
+  }
+  part->size_ = kept.size();
+  return part;
+}
+
+void CsrSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
+  pack.value.resize(n_features_ * kSingleQueries, 0.0f);
+  for (std::size_t q = 0; q < count; ++q) {
+    entries(which[q], [&](std::size_t f, float value) {
+      pack.value[f * kSingleQueries + q] = value;
+    });
+    pack.norm[q] = norm_[static_cast<std::size_t>(which[q])];
+  }
+}
+
+void CsrSingle::unpack(const std::int32_t* which, std::size_t count, Pack& pack) const {
+  for (std::size_t q = 0; q < count; ++q)
+    entries(which[q], [&](std::size_t f, float) { pack.value[f * kSingleQueries + q] = 0.0f; });
+}
+
+void CsrSingle::dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+                     std::size_t stride) const {
+  simd().sparse_block_single(pack.value.data(), offset_.data() + from, column_.data(),
+                             value_.data(), to - from, out, stride);
+}
+
+}  // namespace supple

@@ -1,0 +1,129 @@
+// Single-precision copies of chosen examples, for blocks of kernel values. They lead the block
+// solver to the optimum; what is reported comes from the double-precision values of points.hpp.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "kernel.hpp"
+#include "simd.hpp"
+
+namespace supple {
+
+using Positions = std::vector<std::int32_t>;
+
+class SinglePoints {
+ public:
+  SinglePoints(const Kernel& kernel, std::size_t size, std::size_t n_features)
+      : kernel_(kernel), size_(size), n_features_(n_features) {}
+  virtual ~SinglePoints() = default;
+  std::size_t size() const { return size_; }
+
+  // Values of the examples at `which` with those in [from, to), row[k][j - from]. `from` is a
+  // multiple of kLanes.
+  void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
+             float* const* row) const;
+  // out[j] += sum over k of coef[k] times the value of which[k] with j, for j < to
+  void add(const Positions& which, const std::vector<double>& coef, std::size_t to, double* out,
+           std::size_t threads) const;
+  double error() const;  // of a value, about
+  // The same for a linear kernel, which needs no values: out += X (X[which]' coef).
+  virtual void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
+                          std::size_t to) const = 0;
+  // The examples at these positions, in this order.
+  virtual std::unique_ptr<SinglePoints> subset(const Positions& kept) const = 0;
+
+ protected:
+  struct Pack {  // kSingleQueries examples, spread out densely
+    std::vector<float> value;
+    float norm[kSingleQueries];
+  };
+  virtual void pack(const std::int32_t* which, std::size_t count, Pack& pack) const = 0;
+  virtual void unpack(const std::int32_t* which, std::size_t count, Pack& pack) const = 0;
+  virtual void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+                    std::size_t stride) const = 0;
+  virtual std::size_t bytes_per_point() const = 0;
+  virtual std::size_t packs_together() const = 0;  // how many are held at once
+  void finish(float norm, std::size_t from, std::size_t count, float* values) const;
+
+  Kernel kernel_;
+  std::size_t size_, n_features_;
+  std::vector<float> norm_;  // squared; padded to whole panels
+};
+
+class DenseSingle final : public SinglePoints {
+ public:
+  // value(k, f) is feature f of example k. Distances do not change when the mean is taken off, and
+  // single precision then keeps more of them.
+  template <typename Value>
+  DenseSingle(const Kernel& kernel, std::size_t size, std::size_t n_features, const Value& value);
+  void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
+                  std::size_t to) const override;
+  std::unique_ptr<SinglePoints> subset(const Positions& kept) const override;
+
+ protected:
+  void pack(const std::int32_t* which, std::size_t count, Pack& pack) const override;
+  void unpack(const std::int32_t*, std::size_t, Pack&) const override {}
+  void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+            std::size_t stride) const override;
+  std::size_t bytes_per_point() const override { return 1 + n_features_ * sizeof(float); }
+  std::size_t packs_together() const override { return 64; }
+
+ private:
+  DenseSingle(const DenseSingle& whole, const Positions& kept);
+  std::size_t at(std::size_t k, std::size_t f) const {
+    return (k / kLanes * n_features_ + f) * kLanes + k % kLanes;
+  }
+  void measure();  // the norms
+  std::vector<float> panels_;
+};
+
+class CsrSingle final : public SinglePoints {
+ public:
+  CsrSingle(const Kernel& kernel, std::size_t n_features) : SinglePoints(kernel, 0, n_features) {}
+  void append(const std::int64_t* column, const double* value, std::size_t count);
+  void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
+                  std::size_t to) const override;
+  std::unique_ptr<SinglePoints> subset(const Positions& kept) const override;
+
+ protected:
+  void pack(const std::int32_t* which, std::size_t count, Pack& pack) const override;
+  void unpack(const std::int32_t* which, std::size_t count, Pack& pack) const override;
+  void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+            std::size_t stride) const override;
+  std::size_t bytes_per_point() const override {
+    return 1 + 8 * column_.size() / (size_ > 0 ? size_ : 1);
+  }
+  std::size_t packs_together() const override { return 1; }  // they are as wide as the data
+
+ private:
+  template <typename Use>  // use(feature, value)
+  void entries(std::int32_t example, const Use& use) const {
+    const auto k = static_cast<std::size_t>(example);
+    const auto end = static_cast<std::size_t>(offset_[k + 1]);
+    for (auto e = static_cast<std::size_t>(offset_[k]); e < end; ++e)
+      use(static_cast<std::size_t>(column_[e]), value_[e]);
+  }
+  std::vector<std::int64_t> offset_{0};
+  std::vector<std::int32_t> column_;
+  std::vector<float> value_;
+};
+
+template <typename Value>
+DenseSingle::DenseSingle(const Kernel& kernel, std::size_t size, std::size_t n_features,
+                         const Value& value)
+    : SinglePoints(kernel, size, n_features),
+      panels_((size + kLanes - 1) / kLanes * n_features * kLanes, 0.0f) {
+  std::vector<double> centre(n_features, 0.0);
+  if (kernel.kind == KernelKind::rbf) {
+    for (std::size_t k = 0; k < size; ++k)
+      for (std::size_t f = 0; f < n_features; ++f) centre[f] += value(k, f);
+    for (double& c : centre) c /= static_cast<double>(size);
+  }
+  for (std::size_t k = 0; k < size; ++k)
+    for (std::size_t f = 0; f < n_features; ++f)
+      panels_[at(k, f)] = static_cast<float>(value(k, f) - centre[f]);
+  measure();
+}
+
+}  // namespace supple
