@@ -121,34 +121,30 @@ Out<T> dense_rows(PointsGram& gram, const In1<std::int64_t>& slots) {
   return to_numpy(std::move(out), {n, d});
 }
 
-// k(queries, points at slots); load(row, query) spreads one query.
-template <typename Load>
-Out<double> block_of(PointsGram& gram, const In1<std::int64_t>& slots, std::size_t n_queries,
-                         Load load) {
-  const std::size_t n = slots.shape(0);
-  for (std::size_t k = 0; k < n; ++k) checked_slot(gram, slots.data()[k]);
-  std::vector<double> out(n_queries * n);
+// See PointsGram::decide; coef has one row per head.
+Out<double> decide(PointsGram& gram, const In1<std::int64_t>& slots, const In2<double>& coef,
+                   std::size_t n_queries, const PointsGram::Load& load) {
+  require(coef.shape(1) == slots.shape(0), "coef needs one column per slot");
+  for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(gram, slots.data()[k]);
+  const std::size_t heads = coef.shape(0);
+  std::vector<double> out(n_queries * heads);
   {
     nb::gil_scoped_release release;
-    const auto part = gram.points().subset(slots.data(), n);
-    std::vector<double> row(n + 2 * kLanes);
-    Query query;
-    for (std::size_t i = 0; i < n_queries; ++i) {
-      load(i, query);
-      kernel_values(gram.kernel(), *part, query, 0, n, row.data());
-      std::copy(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(n),
-                out.begin() + static_cast<std::ptrdiff_t>(i * n));
-    }
+    gram.decide(to_vector(slots), coef.data(), heads, n_queries, load, out.data());
   }
-  return to_numpy(std::move(out), {n_queries, n});
+  return to_numpy(std::move(out), {n_queries, heads});
 }
 
 template <typename T>
-Out<double> block_dense(PointsGram& gram, const In1<std::int64_t>& slots, const In2<T>& queries) {
+Out<double> decide_dense(PointsGram& gram, const In1<std::int64_t>& slots,
+                         const In2<double>& coef, const In2<T>& queries) {
   const std::size_t d = gram.points().n_features();
   require(queries.shape(1) == d, "wrong number of features");
-  return block_of(gram, slots, queries.shape(0), [&](std::size_t i, Query& query) {
-    query.value.assign(queries.data() + i * d, queries.data() + (i + 1) * d);
+  return decide(gram, slots, coef, queries.shape(0), [&](std::size_t i, Query& query) {
+    const T* row = queries.data() + i * d;
+    query.value.assign(row, row + d);
+    query.norm = 0.0;
+    for (double value : query.value) query.norm += value * value;
   });
 }
 
@@ -177,6 +173,7 @@ void bind_gram(nb::module_& m) {
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
+      .def("release", &Gram::release)
       .def("diagonal",
            [](const Gram& g) {
              std::vector<double> out(g.size());
@@ -231,14 +228,15 @@ void bind_gram(nb::module_& m) {
              }
              return std::make_tuple(to_numpy(value), to_numpy(column), to_numpy(offset));
            })
-      .def("block", &block_dense<double>)
-      .def("block", &block_dense<float>)
-      .def("block_csr",
-           [](PointsGram& g, const In1<std::int64_t>& slots, const In1<std::int64_t>& offset,
-              const In1<std::int64_t>& column, const In1<double>& value) {
+      .def("decide", &decide_dense<double>)
+      .def("decide", &decide_dense<float>)
+      .def("decide_csr",
+           [](PointsGram& g, const In1<std::int64_t>& slots, const In2<double>& coef,
+              const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
+              const In1<double>& value) {
              auto& points = points_of<CsrPoints>(g);
              const CsrView view = csr_view(offset, column, value, points.n_features());
-             return block_of(g, slots, view.rows, [&](std::size_t i, Query& query) {
+             return decide(g, slots, coef, view.rows, [&](std::size_t i, Query& query) {
                points.load(view, i, query);
              });
            })
@@ -341,6 +339,7 @@ void bind_head(nb::module_& m) {
       .def("restore", &Head::restore)
       .def("refresh", &Head::refresh, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)
+      .def("release", &Head::release)
       .def("kkt",  // from scratch, relative to the scale of c
            [](Head& h) {
              nb::gil_scoped_release release;

@@ -33,6 +33,7 @@ class BlockSolver {
   struct Extremes {
     PerGroup up{kInf, kInf}, low{-kInf, -kInf};
   };
+  const SinglePoints& points() { return part_ ? *part_ : h.single(); }
   void activate_all();
   void refresh();  // F_ from the head
   template <typename Gradient>
@@ -40,6 +41,8 @@ class BlockSolver {
   double gap(const Extremes& e) const;
   void choose(const Extremes& e, double eps);
   void fill_local();
+  void fill_kernel(const Positions& work_before, std::size_t stride_before);
+  bool whole() const { return work_.size() == active_.size(); }
   void spread();
   void shrink(const Extremes& e);
   void write_back();  // F of all members at the present x, in single precision
@@ -51,14 +54,14 @@ class BlockSolver {
   Positions active_;             // those of them that have not been set aside
   bool shrunk_ = false;
   std::vector<double> F_;        // of the active members
-  std::unique_ptr<SinglePoints> points_;
+  std::unique_ptr<SinglePoints> part_;  // the active members, unless they are all
   std::unique_ptr<RowCache> rows_;
   Positions recent_;             // the working set in active_, those that came last first
   Positions work_;               // the same, ascending within a group
   Positions place_;              // per active member: where in work_ it is, or -1
   LocalProblem local_;
   std::size_t known_ = 0;        // the size of the working set whose values are in local_.K
-  std::vector<float> K_before_;  // of the working set before
+  LocalProblem::Kernel K_before_;  // of the working set before
   bool linear_;
   double moved_ = 0.0;  // sum of the changes of x that F_ has followed in single precision
 };
@@ -75,13 +78,11 @@ BlockSolver::BlockSolver(Head& head, bool shrinking)
 
 void BlockSolver::activate_all() {
   active_ = movable_;
-  Slots slots(active_.size());
-  for (std::size_t a = 0; a < active_.size(); ++a)
-    slots[a] = h.slot[static_cast<std::size_t>(active_[a])];
   F_.resize(active_.size());
   refresh();
-  points_ = h.gram.single(slots);
-  rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
+  part_.reset();
+  if (active_.size() < h.members()) part_ = h.single().subset(active_);
+  rows_.reset();
   recent_.clear();
   work_.clear();
   place_.assign(active_.size(), -1);
@@ -115,13 +116,13 @@ double BlockSolver::gap(const Extremes& e) const {
 
 // The most violating from both ends, then those of the last working set.
 void BlockSolver::choose(const Extremes& e, double eps) {
-  const std::size_t most = active_.size() <= kWhole ? kWhole : kWorkingSet;
-  const std::size_t size = std::min({most, active_.size(), linear_ ? most : rows_->capacity()});
-  if (size == active_.size()) {
-    recent_.resize(size);
+  if (active_.size() <= kWhole) {
+    recent_.resize(active_.size());
     std::iota(recent_.begin(), recent_.end(), 0);
     return;
   }
+  const std::size_t most = RowCache::capacity(active_.size(), h.gram.cache_bytes());
+  const std::size_t size = linear_ ? kWorkingSet : std::min(kWorkingSet, most);
   using Candidate = std::pair<double, std::int32_t>;  // violation, position
   std::vector<Candidate> ends[2];
   for (std::size_t a = 0; a < active_.size(); ++a)
@@ -168,7 +169,7 @@ void BlockSolver::fill_local() {
   const bool same = work_ == work_before && size == known_;
   known_ = size;
   const std::size_t stride_before = local_.stride;
-  if (!same) std::swap(K_before_, local_.K);
+  if (!same) local_.swap_kernel(K_before_);
   local_.resize(size * h.per, size);
   local_.n_groups = h.n_groups;
   local_.segments.clear();
@@ -186,16 +187,20 @@ void BlockSolver::fill_local() {
       if (k == 0 || segments.back().group != h.group[v]) segments.push_back({h.group[v], at, 0, k});
       ++segments.back().length;
     }
-  if (same) return;
-  if (linear_) {
-    Positions all(size);
-    std::iota(all.begin(), all.end(), 0);
+  if (!same) fill_kernel(work_before, stride_before);
+}
+
+void BlockSolver::fill_kernel(const Positions& work_before, std::size_t stride_before) {
+  const std::size_t size = work_.size(), stride = local_.stride;
+  float* K = local_.kernel();
+  if (linear_ || whole()) {
     std::vector<float*> row(size);
-    for (std::size_t k = 0; k < size; ++k) row[k] = local_.K.data() + k * local_.stride;
-    points_->subset(work_)->block(all.data(), size, 0, size, row.data());
+    for (std::size_t k = 0; k < size; ++k) row[k] = K + k * stride;
+    points().subset(work_)->among(row.data(), h.gram.threads);
     return;
   }
-  rows_->fetch(*points_, work_, h.gram.threads);
+  if (!rows_) rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
+  rows_->fetch(points(), work_, h.gram.threads);
   // Values among those that stay are at hand; the others come from the rows of the new ones.
   std::vector<std::size_t> stay, fresh;
   Positions before;
@@ -204,10 +209,8 @@ void BlockSolver::fill_local() {
     (old < 0 ? fresh : stay).push_back(k);
     if (old >= 0) before.push_back(old);
   }
-  float* K = local_.K.data();
-  const std::size_t stride = local_.stride;
   for (std::size_t k = 0; k < stay.size(); ++k) {
-    const float* row = K_before_.data() + static_cast<std::size_t>(before[k]) * stride_before;
+    const float* row = K_before_.values.get() + static_cast<std::size_t>(before[k]) * stride_before;
     float* out = K + stay[k] * stride;
     for (std::size_t l = 0; l < stay.size(); ++l) out[stay[l]] = row[before[l]];
   }
@@ -241,8 +244,15 @@ void BlockSolver::spread() {
     coefficient.push_back(change);
     moved_ += std::abs(change);
   }
+  if (whole()) {  // the small QP has followed every gradient
+    for (std::size_t k = 0; k < size; ++k) {
+      const auto a = static_cast<std::size_t>(work_[k]);
+      F_[a] = local_.G[k] + h.c[static_cast<std::size_t>(active_[a]) * h.per];
+    }
+    return;
+  }
   if (linear_) {
-    points_->add_linear(changed, coefficient, F_.data(), F_.size());
+    points().add_linear(changed, coefficient, F_.data(), F_.size());
     return;
   }
   std::vector<const float*> row(changed.size());
@@ -274,8 +284,8 @@ void BlockSolver::shrink(const Extremes& e) {
   if (kept.size() * 3 > active_.size() * 2) return;
   if (!shrunk_) write_back();
   shrunk_ = true;
-  rows_->keep(kept);
-  points_ = points_->subset(kept);
+  if (rows_) rows_->keep(kept);
+  part_ = points().subset(kept);
   Positions moved(active_.size(), -1);
   for (std::size_t k = 0; k < kept.size(); ++k) {
     const auto a = static_cast<std::size_t>(kept[k]);
@@ -300,27 +310,12 @@ void BlockSolver::write_back() {
     h.F[m] = F_[a];
     current[m] = 1;
   }
-  Slots sources, targets;
-  std::vector<double> change;
-  std::vector<std::size_t> others;
-  for (std::size_t m = 0; m < h.members(); ++m) {
-    if (!current[m]) {
-      others.push_back(m);
-      targets.push_back(h.slot[m]);
-    }
-    double sum = 0.0;
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) sum += h.x[v] - x_known_[v];
-    if (sum == 0.0) continue;
-    sources.push_back(h.slot[m]);
-    change.push_back(sum);
-  }
-  if (!others.empty()) {
-    std::vector<double> added(others.size(), 0.0);
-    h.gram.add_single(sources, change, targets, added.data());
-    for (std::size_t k = 0; k < others.size(); ++k) h.F[others[k]] += added[k];
-  }
+  std::vector<double> change(h.x);
+  for (std::size_t v = 0; v < change.size(); ++v) change[v] -= x_known_[v];
+  for (std::size_t m = 0; m < h.members(); ++m) h.rough[m] = !current[m];
+  if (active_.size() < h.members()) h.follow_roughly(h.by_member(change));
   std::fill(h.rough.begin(), h.rough.end(), 1);
-  h.roughness += moved_ * points_->error();
+  h.roughness += moved_ * points().error();
   moved_ = 0.0;
   x_known_ = h.x;
   h.note_changes(1);

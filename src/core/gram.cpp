@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "threads.hpp"
 
@@ -58,6 +57,11 @@ void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& 
   for (std::size_t q = 0; q < kQueries; ++q) finish(kernel, out + q * stride, to - from);
 }
 
+void Gram::values(std::size_t slot, const Slots& targets, double* out) {
+  const double* all = row(slot);
+  for (std::size_t i = 0; i < targets.size(); ++i) out[i] = all[targets[i]];
+}
+
 std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>& coef,
                                  const Slots& targets) {
   std::vector<double> sum(targets.size(), 0.0), lost(targets.size(), 0.0);
@@ -68,22 +72,6 @@ std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>
   }
   for (std::size_t i = 0; i < targets.size(); ++i) sum[i] += lost[i];
   return sum;
-}
-
-double Gram::add_single(const Slots& sources, const std::vector<double>& coef,
-                        const Slots& targets, double* out) const {
-  Slots all(targets);
-  all.insert(all.end(), sources.begin(), sources.end());
-  Positions which(sources.size());
-  std::iota(which.begin(), which.end(), static_cast<std::int32_t>(targets.size()));
-  const std::unique_ptr<SinglePoints> points = single(all);
-  if (linear())
-    points->add_linear(which, coef, out, targets.size());
-  else
-    points->add(which, coef, targets.size(), out, threads);
-  double mass = 0.0;
-  for (double c : coef) mass += std::abs(c);
-  return mass * points->error();
 }
 
 std::vector<double> Gram::among(const Slots& slots) {
@@ -199,6 +187,7 @@ void Gram::truncated(std::size_t size) {
 
 void PointsGram::set_kernel(const Kernel& kernel) {
   kernel_ = kernel;
+  release();
   clear();
   largest_ = -1.0;
   for (std::size_t slot = 0; slot < size(); ++slot) diagonal_[slot] = diagonal_value(slot);
@@ -213,6 +202,7 @@ double PointsGram::diagonal_value(std::size_t slot) {
 }
 
 void PointsGram::points_appended() {
+  release();  // the examples copied for decisions are still the same
   for (std::size_t slot = diagonal_.size(); slot < points_->size(); ++slot) {
     const double value = diagonal_value(slot);
     appended(&value, 1);
@@ -220,11 +210,13 @@ void PointsGram::points_appended() {
 }
 
 void PointsGram::remove(std::size_t slot) {
+  forget_copies();
   points_->remove(slot);
   removed(slot);
 }
 
 void PointsGram::truncate(std::size_t size) {
+  forget_copies();
   points_->truncate(size);
   truncated(size);
 }
@@ -249,6 +241,56 @@ bool counts_up(const Slots& slots, std::size_t size) {
 }
 
 }  // namespace
+
+void PointsGram::values(std::size_t slot, const Slots& targets, double* out) {
+  if (cached(slot) || 2 * targets.size() > size()) return Gram::values(slot, targets, out);
+  const std::unique_ptr<Points> part = points_->subset(targets.data(), targets.size());
+  std::vector<double> buffer(targets.size() + 2 * kLanes);
+  points_->load(slot, query_);
+  kernel_values(kernel_, *part, query_, 0, targets.size(), buffer.data());
+  std::copy_n(buffer.data(), targets.size(), out);
+}
+
+void PointsGram::forget_copies() {
+  release();
+  support_.reset();
+}
+
+void PointsGram::decide(const Slots& slots, const double* coef, std::size_t heads,
+                        std::size_t n_queries, const Load& load, double* out) {
+  if (!support_ || support_slots_ != slots) {
+    support_ = points_->subset(slots.data(), slots.size());
+    support_slots_ = slots;
+  }
+  std::fill_n(out, n_queries * heads, 0.0);
+  share(threads, n_queries, kQueries, [&](std::size_t begin, std::size_t end) {
+    QueryBlock queries(points_->n_features());
+    Query query;
+    std::vector<double> values(kQueries * kTile);
+    for (std::size_t first = begin; first < end; first += kQueries) {
+      const std::size_t count = std::min(kQueries, end - first);
+      queries.clear();
+      for (std::size_t q = 0; q < count; ++q) {
+        load(first + q, query);
+        queries.put(q, query);
+      }
+      for (std::size_t from = 0; from < slots.size(); from += kTile) {
+        const std::size_t length = std::min(kTile, slots.size() - from);
+        kernel_block(kernel_, *support_, queries, from, from + length, values.data(), kTile);
+        for (std::size_t q = 0; q < count; ++q)
+          for (std::size_t h = 0; h < heads; ++h)
+            out[(first + q) * heads + h] += simd().dot(
+                values.data() + q * kTile, coef + h * slots.size() + from, length);
+      }
+    }
+  });
+}
+
+std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
+  if (!single_) single_ = points_->single(kernel_);
+  if (counts_up(slots, size())) return single_;
+  return single_->subset(Positions(slots.begin(), slots.end()));
+}
 
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
                                        const Slots& targets) {

@@ -30,21 +30,20 @@ class Gram {
 
   // k(x_slot, .) for all examples held. The last three rows asked for stay valid.
   const double* row(std::size_t slot);
+  // k(x_slot, .) for some; cheaper than a row where they are few and the row is not at hand.
+  virtual void values(std::size_t slot, const Slots& targets, double* out);
   double diagonal(std::size_t slot) const { return diagonal_[slot]; }
   double largest_diagonal() const;  // in absolute value
   // Sum over k of coef[k] k(x_source[k], x_target[i]) for each target, by compensated summation:
   // at large C the terms exceed their sum by far.
   virtual std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
                                      const Slots& targets);
-  // The same in single precision, added to out; returns about how far it may be off. Only where
-  // `has_blocks`.
-  double add_single(const Slots& sources, const std::vector<double>& coef, const Slots& targets,
-                    double* out) const;
   // The kernel matrix among these examples, row by row.
   virtual std::vector<double> among(const Slots& slots);
   // For the block solver, where `has_blocks`; else only rows are to be had.
   virtual bool has_blocks() const { return false; }
-  virtual std::unique_ptr<SinglePoints> single(const Slots&) const { return nullptr; }
+  virtual std::shared_ptr<const SinglePoints> single(const Slots&) { return nullptr; }
+  virtual void release() {}  // what blocks are computed from, until it is needed again
   virtual bool linear() const { return false; }
   void clear();
   std::size_t cache_bytes() const { return cache_bytes_; }
@@ -53,6 +52,7 @@ class Gram {
  protected:
   // k(x_slot, x_j) for j in [from, to)
   virtual void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) = 0;
+  bool cached(std::size_t slot) const { return entries_[slot].cached; }
   void appended(const double* diagonal, std::size_t count);
   void removed(std::size_t slot);     // the last example has moved to `slot`
   void truncated(std::size_t size);   // examples from `size` on are gone
@@ -88,13 +88,18 @@ class PointsGram final : public Gram {
   std::size_t size() const override { return points_->size(); }
   Points& points() { return *points_; }
   const Kernel& kernel() const { return kernel_; }
+  void values(std::size_t slot, const Slots& targets, double* out) override;
   std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
                              const Slots& targets) override;
   std::vector<double> among(const Slots& slots) override;
   bool has_blocks() const override { return true; }
-  std::unique_ptr<SinglePoints> single(const Slots& slots) const override {
-    return points_->single(kernel_, slots.data(), slots.size());
-  }
+  // out[i][h] = sum over k of coef[h][k] k(query i, x_slots[k]), for heads h; load(i, query) spreads
+  // a query.
+  using Load = std::function<void(std::size_t, Query&)>;
+  void decide(const Slots& slots, const double* coef, std::size_t heads, std::size_t n_queries,
+              const Load& load, double* out);
+  std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
+  void release() override { single_.reset(); }
   bool linear() const override { return kernel_.kind == KernelKind::linear; }
   void set_kernel(const Kernel& kernel);
   void points_appended();
@@ -105,12 +110,16 @@ class PointsGram final : public Gram {
   void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) override;
 
  private:
+  void forget_copies();
   double diagonal_value(std::size_t slot);
   std::vector<double> expand_linear(const Slots& sources, const std::vector<double>& coef,
                                     const Slots& targets) const;
   void pack(const Slots& slots, std::size_t first, QueryBlock& queries) const;
   Kernel kernel_;
   std::unique_ptr<Points> points_;
+  std::shared_ptr<const SinglePoints> single_;  // all of them, while heads need it
+  std::unique_ptr<Points> support_;             // what the last decisions were made from
+  Slots support_slots_;
   Query query_;
 };
 

@@ -7,6 +7,12 @@
 
 namespace supple {
 
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
 Head::Head(Gram& gram_, std::size_t per_, std::size_t groups)
     : gram(gram_), per(per_), n_groups(groups) {}
 
@@ -16,6 +22,11 @@ const double* Head::member_row(std::size_t member, std::vector<double>& buffer) 
   buffer.resize(members());
   for (std::size_t m = 0; m < members(); ++m) buffer[m] = row[slot[m]];
   return buffer.data();
+}
+
+const SinglePoints& Head::single() {
+  if (!single_) single_ = gram.single(slot);
+  return *single_;
 }
 
 void Head::snap(std::size_t v, double rounding) {
@@ -59,6 +70,7 @@ void Head::append(const std::int64_t* slots, const double* c_values, const std::
       }
     }
   }
+  release();
   for (std::size_t k = 0; k < count; ++k) {
     in_place_ = in_place_ && slots[k] == static_cast<std::int64_t>(old + k);
     slot.push_back(slots[k]);
@@ -97,6 +109,7 @@ void Head::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examp
 
 void Head::remove(std::size_t member) {
   const std::size_t last = members() - 1;
+  release();
   drop_derived(member);
   if (block.rows() == members()) block.remove_row(member);
   member_at_[static_cast<std::size_t>(slot[member])] = -1;
@@ -170,6 +183,7 @@ void Head::restore(const Snapshot& snapshot) {
 void Head::forget_factor() {
   factor.clear();
   block.clear();
+  release();
 }
 
 void Head::refresh() {
@@ -231,14 +245,25 @@ std::int64_t Head::member_at(std::int64_t wanted) const {
 
 void Head::sharpen() {
   if (roughness == 0.0) return;
+  // The extremes of F - c decide whether x is optimal, and mu where a group has no margin.
+  PerGroup up{kInf, kInf}, low{-kInf, -kInf};
+  for (std::size_t v = 0; v < variables(); ++v) {
+    if (fixed(v)) continue;
+    const double G = F[member_of(v)] - c[v];
+    if (x[v] < hi[v]) up[group[v]] = std::min(up[group[v]], G);
+    if (x[v] > lo[v]) low[group[v]] = std::max(low[group[v]], G);
+  }
   std::vector<std::size_t> close;
   for (std::size_t m = 0; m < members(); ++m) {
     if (!rough[m]) continue;
-    for (std::size_t v = m * per; v < (m + 1) * per; ++v)
-      if (inside(v) || (!fixed(v) && std::abs(gradient(v)) <= roughness)) {
+    for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
+      const double G = F[m] - c[v];
+      if (!fixed(v) && ((x[v] < hi[v] && G <= up[group[v]] + 2.0 * roughness) ||
+                        (x[v] > lo[v] && G >= low[group[v]] - 2.0 * roughness))) {
         close.push_back(m);
         break;
       }
+    }
   }
   if (2 * close.size() > members()) {
     refresh();
@@ -260,6 +285,7 @@ Expansion Head::by_member(const std::vector<double>& coefficient) const {
     double weight = 0.0;
     for (std::size_t j = 0; j < per; ++j) weight += coefficient[m * per + j];
     if (weight == 0.0) continue;
+    out.member.push_back(static_cast<std::int32_t>(m));
     out.slots.push_back(slot[m]);
     out.coef.push_back(weight);
   }
@@ -275,20 +301,29 @@ void Head::follow(const std::vector<double>& x_before) {
   std::vector<double> change(x);
   for (std::size_t v = 0; v < change.size(); ++v) change[v] -= x_before[v];
   const Expansion e = by_member(change);
-  std::vector<std::size_t> sharp, blurred;
-  Slots targets, others;
-  for (std::size_t m = 0; m < members(); ++m) {
-    (rough[m] ? blurred : sharp).push_back(m);
-    (rough[m] ? others : targets).push_back(slot[m]);
-  }
-  std::vector<double> added = gram.expand(e.slots, e.coef, targets);
-  for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
-  if (!blurred.empty()) {
-    added.assign(blurred.size(), 0.0);
-    roughness += gram.add_single(e.slots, e.coef, others, added.data());
-    for (std::size_t k = 0; k < blurred.size(); ++k) F[blurred[k]] += added[k];
-  }
+  if (e.coef.empty()) return;
+  std::vector<std::size_t> sharp;
+  Slots targets;
+  for (std::size_t m = 0; m < members(); ++m)
+    if (!rough[m]) {
+      sharp.push_back(m);
+      targets.push_back(slot[m]);
+    }
+  const std::vector<double> exact = gram.expand(e.slots, e.coef, targets);
+  if (sharp.size() < members()) follow_roughly(e);
+  for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += exact[k];
   note_changes(1);
+}
+
+void Head::follow_roughly(const Expansion& change) {
+  std::vector<double> added(members(), 0.0);
+  if (gram.linear())
+    single().add_linear(change.member, change.coef, added.data(), members());
+  else
+    single().add(change.member, change.coef, members(), added.data(), gram.threads);
+  for (std::size_t m = 0; m < members(); ++m)
+    if (rough[m]) F[m] += added[m];
+  for (double coef : change.coef) roughness += std::abs(coef) * single().error();
 }
 
 namespace {
@@ -334,8 +369,7 @@ double Head::violation(const std::vector<double>& kx) const {
   for (std::size_t v = 0; v < variables(); ++v) {
     if (fixed(v)) continue;
     const double g = kx[member_of(v)] - c[v] + mu[group[v]];
-    if (!(std::abs(g) < std::numeric_limits<double>::infinity()))
-      return std::numeric_limits<double>::infinity();
+    if (!(std::abs(g) < kInf)) return kInf;
     if (x[v] < hi[v]) worst = std::max(worst, -g);
     if (x[v] > lo[v]) worst = std::max(worst, g);
   }
@@ -354,8 +388,7 @@ double Head::objective(const std::vector<double>& kx) const {
 }
 
 void Head::balance_mu() {
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  PerGroup up{inf, inf}, low{-inf, -inf}, sum{}, count{};
+  PerGroup up{kInf, kInf}, low{-kInf, -kInf}, sum{}, count{};
   for (std::size_t v = 0; v < variables(); ++v) {
     if (fixed(v)) continue;
     const std::size_t e = group[v];
@@ -370,20 +403,21 @@ void Head::balance_mu() {
   for (std::size_t e = 0; e < n_groups; ++e) {
     if (count[e] > 0.0)
       mu[e] = -sum[e] / count[e];
-    else if (up[e] < inf && low[e] > -inf)
+    else if (up[e] < kInf && low[e] > -kInf)
       mu[e] = -0.5 * (up[e] + low[e]);
-    else if (up[e] < inf)
+    else if (up[e] < kInf)
       mu[e] = -up[e];
-    else if (low[e] > -inf)
+    else if (low[e] > -kInf)
       mu[e] = -low[e];
   }
 }
 
 void Head::margin_column(std::size_t v, std::vector<double>& column) {
-  const double* row = gram.row(static_cast<std::size_t>(slot[member_of(v)]));
-  column.resize(factor.size());
+  Slots targets(factor.size());
   for (std::size_t i = 0; i < factor.size(); ++i)
-    column[i] = row[slot[member_of(static_cast<std::size_t>(factor.variables()[i]))]];
+    targets[i] = slot[member_of(static_cast<std::size_t>(factor.variables()[i]))];
+  column.resize(factor.size());
+  gram.values(static_cast<std::size_t>(slot[member_of(v)]), targets, column.data());
 }
 
 bool Head::enter_margin(std::size_t v, double right_side) {

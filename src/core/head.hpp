@@ -27,7 +27,9 @@ struct Audit {
   bool balanced;  // the sums over the groups meet their targets
 };
 
+// A sum of kernel functions at members.
 struct Expansion {
+  Positions member;
   Slots slots;
   std::vector<double> coef;
 };
@@ -64,6 +66,9 @@ struct Head {
 
   Factor factor;
   MarginBlock block;
+  // The members for blocks of kernel values (where gram.has_blocks), built when first needed.
+  const SinglePoints& single();
+  void release() { single_.reset(); }
   // Since F was last computed from scratch: its changes, and the largest mass it has held, of
   // which it keeps the rounding.
   std::uint64_t updates = 0;
@@ -101,7 +106,7 @@ struct Head {
   }
   void restore(const Snapshot& snapshot);
   void refresh();        // F from scratch
-  void sharpen();        // F from scratch where roughness leaves the sign of a gradient open
+  void sharpen();        // F from scratch where roughness leaves open what is optimal
   void note_changes(std::uint64_t count);  // of F
   bool worn() const;     // F has gathered more rounding than it need have
   void forget_factor();  // factor and block will be built again
@@ -110,8 +115,10 @@ struct Head {
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
+  Expansion by_member(const std::vector<double>& coefficient) const;  // per variable
   // F follows x from the value it was computed for.
   void follow(const std::vector<double>& x_before);
+  void follow_roughly(const Expansion& change);  // only F of rough members
   double violation(const std::vector<double>& kx) const;  // absolute
   Audit audit() const;
   double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x
@@ -132,11 +139,10 @@ struct Head {
   void sync_block();  // make the block's columns the factor's variables
 
  private:
-  // A vector over the variables as a sum of kernel functions
-  Expansion by_member(const std::vector<double>& coefficient) const;
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();
+  std::shared_ptr<const SinglePoints> single_;
   bool in_place_ = true;  // slot[m] == m for all members
   std::vector<std::int64_t> member_at_;
   std::vector<double> buffer_;

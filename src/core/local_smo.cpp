@@ -16,7 +16,10 @@ void LocalProblem::resize(std::size_t variables, std::size_t columns) {
   diagonal.resize(variables);
   column_.resize(variables);
   stride = (columns + kLanes - 1) / kLanes * kLanes;
-  K.resize(columns * stride);
+  if (columns * stride > kernel_.room) {
+    kernel_.room = columns * stride;
+    kernel_.values = std::make_unique_for_overwrite<float[]>(kernel_.room);
+  }
 }
 
 void LocalProblem::set_bars(std::size_t v) {
@@ -82,7 +85,7 @@ std::int64_t LocalProblem::solve(double eps, double share, std::int64_t max_iter
       column_[s.start + k] = s.column + k;
       set_bars(s.start + k);
     }
-  scan(0.0, K.data(), K.data());
+  scan(0.0, kernel(), kernel());
   const double goal = std::max(eps, share * gap());
   std::int64_t iterations = 0;
   while (gap() > goal && iterations < max_iterations && step()) ++iterations;

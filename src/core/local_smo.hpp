@@ -2,6 +2,8 @@
 // precision and complete; x and the gradient are in double precision.
 #pragma once
 #include <cstdint>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "simd.hpp"
@@ -17,10 +19,15 @@ struct LocalProblem {
   std::size_t n_groups = 1;
   std::vector<double> x, lo, hi, G;  // per variable
   std::vector<float> diagonal;
-  std::vector<float> K;
-  std::size_t stride = 0;
+  struct Kernel {
+    std::unique_ptr<float[]> values;  // of each row with the columns
+    std::size_t room = 0;             // floats
+  };
+  std::size_t stride = 0;  // from row to row
 
-  void resize(std::size_t variables, std::size_t columns);
+  void resize(std::size_t variables, std::size_t columns);  // the kernel is then undefined
+  float* kernel() { return kernel_.values.get(); }
+  void swap_kernel(Kernel& other) { std::swap(kernel_, other); }
   // Until the gap is at most max(eps, share * gap at the start); returns the iterations.
   std::int64_t solve(double eps, double share, std::int64_t max_iterations);
 
@@ -33,8 +40,9 @@ struct LocalProblem {
   void scan(double delta, const float* row_i, const float* row_j);
   double gap() const;
   bool step();
-  const float* row(std::size_t v) const { return K.data() + column_[v] * stride; }
+  const float* row(std::size_t v) const { return kernel_.values.get() + column_[v] * stride; }
 
+  Kernel kernel_;
   std::vector<double> bar_up_, bar_low_;
   std::vector<std::size_t> column_;
   std::vector<Pick> pick_;  // per group

@@ -155,13 +155,33 @@ std::unique_ptr<Points> DensePoints<T>::subset(const std::int64_t* slots,
 }
 
 template <typename T>
-std::unique_ptr<SinglePoints> DensePoints<T>::single(const Kernel& kernel,
-                                                     const std::int64_t* slots,
-                                                     std::size_t count) const {
-  return std::make_unique<DenseSingle>(
-      kernel, count, n_features_, [&](std::size_t k, std::size_t f) {
-        return static_cast<double>(panels_[at(static_cast<std::size_t>(slots[k]), f)]);
-      });
+std::unique_ptr<SinglePoints> DensePoints<T>::single(const Kernel& kernel) const {
+  std::size_t filled = 0;
+  for (const T& value : panels_) filled += value != T(0);
+  // Mostly zeros (images, counts): skipping them saves more than whole vectors gain, provided that
+  // the values can do without the mean taken off.
+  constexpr double kSparse = 0.3, kHarmless = 16.0;
+  const bool sparse = static_cast<double>(filled) < kSparse * static_cast<double>(panels_.size());
+  if (sparse && (kernel.kind != KernelKind::rbf || kernel.gamma * largest_norm() <= kHarmless)) {
+    auto points = std::make_unique<CsrSingle>(kernel, n_features_);
+    std::vector<std::int64_t> column;
+    std::vector<double> value;
+    for (std::size_t k = 0; k < size_; ++k) {
+      column.clear();
+      value.clear();
+      for (std::size_t f = 0; f < n_features_; ++f)
+        if (const T entry = panels_[at(k, f)]; entry != T(0)) {
+          column.push_back(static_cast<std::int64_t>(f));
+          value.push_back(static_cast<double>(entry));
+        }
+      points->append(column.data(), value.data(), column.size());
+    }
+    return points;
+  }
+  return std::make_unique<DenseSingle>(kernel, size_, n_features_,
+                                       [&](std::size_t k, std::size_t f) {
+                                         return static_cast<double>(panels_[at(k, f)]);
+                                       });
 }
 
 template class DensePoints<double>;
@@ -256,14 +276,11 @@ void CsrPoints::block_distances(const QueryBlock& queries, std::size_t from, std
     }
 }
 
-std::unique_ptr<SinglePoints> CsrPoints::single(const Kernel& kernel, const std::int64_t* slots,
-                                                std::size_t count) const {
-  auto part = std::make_unique<CsrSingle>(kernel, n_features_);
-  for (std::size_t k = 0; k < count; ++k) {
-    const Row& row = rows_[static_cast<std::size_t>(slots[k])];
-    part->append(row.column.data(), row.value.data(), row.column.size());
-  }
-  return part;
+std::unique_ptr<SinglePoints> CsrPoints::single(const Kernel& kernel) const {
+  auto points = std::make_unique<CsrSingle>(kernel, n_features_);
+  for (const Row& row : rows_)
+    points->append(row.column.data(), row.value.data(), row.column.size());
+  return points;
 }
 
 std::unique_ptr<Points> CsrPoints::subset(const std::int64_t* slots, std::size_t count) const {

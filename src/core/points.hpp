@@ -63,8 +63,7 @@ class Points {
   virtual void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to,
                                double* out, std::size_t stride) const = 0;
   virtual std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const = 0;
-  virtual std::unique_ptr<SinglePoints> single(const Kernel& kernel, const std::int64_t* slots,
-                                               std::size_t count) const = 0;
+  virtual std::unique_ptr<SinglePoints> single(const Kernel& kernel) const = 0;
 
  protected:
   std::size_t n_features_;
@@ -90,8 +89,7 @@ class DensePoints final : public Points {
   void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
                        std::size_t stride) const override;
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
-  std::unique_ptr<SinglePoints> single(const Kernel& kernel, const std::int64_t* slots,
-                                       std::size_t count) const override;
+  std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
 
  private:
   std::size_t at(std::size_t slot, std::size_t feature) const {
@@ -119,8 +117,7 @@ class CsrPoints final : public Points {
   void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
                        std::size_t stride) const override;
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
-  std::unique_ptr<SinglePoints> single(const Kernel& kernel, const std::int64_t* slots,
-                                       std::size_t count) const override;
+  std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
 
  private:
   struct Row {

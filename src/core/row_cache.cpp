@@ -23,7 +23,7 @@ float* large_array(std::size_t count) {
   void* p = std::aligned_alloc(kPage, bytes);
   if (p == nullptr) throw std::bad_alloc();
 #if defined(__linux__)
-  madvise(p, bytes, MADV_HUGEPAGE);
+  if (bytes >= 4 * kPage) madvise(p, bytes, MADV_HUGEPAGE);
 #endif
   return static_cast<float*>(p);
 }
@@ -32,9 +32,13 @@ std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 }  // namespace
 
+std::size_t RowCache::capacity(std::size_t size, std::size_t bytes) {
+  return std::min(size, std::max(kFewest, bytes / (padded(size) * sizeof(float))));
+}
+
 RowCache::RowCache(std::size_t size, std::size_t bytes)
     : stride_(padded(size)),
-      capacity_(std::min(size, std::max(kFewest, bytes / (stride_ * sizeof(float) + 1)))),
+      capacity_(capacity(size, bytes)),
       values_(large_array(capacity_ * stride_)),
       line_of_(size, kNever) {}
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "threads.hpp"
 
@@ -58,6 +59,32 @@ void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size
     for (std::size_t q = first; q < last; q += kSingleQueries)
       unpack(which + q, std::min(kSingleQueries, last - q), packs[(q - first) / kSingleQueries]);
   }
+}
+
+void SinglePoints::among(float* const* row, std::size_t threads) const {
+  constexpr std::size_t kTile = 4 * kSingleQueries;
+  const std::size_t tiles = (size_ + kTile - 1) / kTile;
+  Positions all(size_);
+  std::iota(all.begin(), all.end(), 0);
+  // One triangle, tiles from both ends together so that all threads have alike work; then the other.
+  share(threads, (tiles + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
+    const auto fill = [&](std::size_t tile) {
+      const std::size_t first = tile * kTile, count = std::min(kTile, size_ - first);
+      std::vector<float*> from_here(count);
+      for (std::size_t k = 0; k < count; ++k) from_here[k] = row[first + k] + first;
+      block(all.data() + first, count, first, size_, from_here.data());
+    };
+    for (std::size_t tile = begin; tile < end; ++tile) {
+      fill(tile);
+      if (tiles - 1 - tile != tile) fill(tiles - 1 - tile);
+    }
+  });
+  share(threads, tiles, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t first = begin * kTile; first < std::min(size_, end * kTile); first += kTile)
+      for (std::size_t other = 0; other < first; other += kTile)
+        for (std::size_t k = first; k < std::min(size_, first + kTile); ++k)
+          for (std::size_t j = other; j < other + kTile; ++j) row[k][j] = row[j][k];
+  });
 }
 
 void SinglePoints::add(const Positions& which, const std::vector<double>& coef, std::size_t to,

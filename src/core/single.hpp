@@ -23,6 +23,8 @@ class SinglePoints {
   // multiple of kLanes.
   void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
              float* const* row) const;
+  // All values among the examples, row[k][j].
+  void among(float* const* row, std::size_t threads) const;
   // out[j] += sum over k of coef[k] times the value of which[k] with j, for j < to
   void add(const Positions& which, const std::vector<double>& coef, std::size_t to, double* out,
            std::size_t threads) const;

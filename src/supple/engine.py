@@ -78,6 +78,7 @@ class Engine:
         self.kernel = kernel
         self.plan = plan
         self.class_weight = dict(class_weight or {})
+        self.threads = 1  # that operations and predictions may use from now on
         self.listeners: list[CallableType[[Step], None]] = []
         self._cache_bytes = cache_bytes
         self._settings = Settings(
@@ -152,9 +153,10 @@ class Engine:
         heads = list(self.heads.values())
         expansions = [(head.slots, head.coef) for head in heads]
         union = np.unique(np.concatenate([np.empty(0, np.int64)] + [s for s, _ in expansions]))
-        coef = np.zeros((len(union), len(heads)))
-        for column, (slots, values) in enumerate(expansions):
-            coef[np.searchsorted(union, slots), column] = values
+        coef = np.zeros((len(heads), len(union)))
+        for row, (slots, values) in zip(coef, expansions, strict=True):
+            row[np.searchsorted(union, slots)] = values
+        self._gram.core.threads = self.threads
         out = self._gram.expand(union, coef, X)
         for column, head in enumerate(heads):
             readout = head.readout
@@ -337,6 +339,7 @@ class Engine:
         previous = self._machines
         assert self._gram is not None
         examples = Examples(self._store.y, weight, self.class_weight, self._gram, self.plan)
+        self._gram.core.threads = self.threads
         for key in keys:
             machine = self._machines.get(key)
             if machine is None:
@@ -355,6 +358,7 @@ class Engine:
                         examples, concerned, self.problem, self._settings, other_kernel=other_kernel
                     )
                 outcomes.append(outcome)
+        self._gram.core.release()
         undo.append(lambda: setattr(self, "_machines", previous))
         self._machines = machines
         if any(outcome.indefinite for outcome in outcomes):

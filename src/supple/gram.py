@@ -1,7 +1,7 @@
 """Feature vectors and their kernel matrix: one class for each way to hold them.
 
 All offer the same few calls: ``append``, ``remove`` (the last example moves into the freed slot),
-``truncate``, ``rows``, ``block`` and ``core`` (the rows as the compiled solvers read them).
+``truncate``, ``rows``, ``expand`` and ``core`` (the rows as the compiled solvers read them).
 """
 
 from __future__ import annotations
@@ -62,22 +62,12 @@ class Gram(ABC):
         """Return the feature vectors at these slots."""
 
     @abstractmethod
-    def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
-        """Return the kernel values of the rows of X with the examples at these slots."""
+    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any) -> np.ndarray:
+        """Return k(X, examples at slots) @ coef.T, in bounded memory."""
 
     @abstractmethod
     def set_kernel(self, kernel: Kernel) -> None:
         """Change the parameters of the kernel."""
-
-    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any) -> np.ndarray:
-        """Return k(X, examples at slots) @ coef in blocks of bounded memory."""
-        n = X.shape[0]
-        step = max(1, _BLOCK_BYTES // (8 * max(1, len(slots))))
-        out = np.zeros((n, coef.shape[1]))
-        if len(slots):
-            for start in range(0, n, step):
-                out[start : start + step] = self.block(slots, X[start : start + step]) @ coef
-        return out
 
 
 class CoreGram(Gram):
@@ -131,8 +121,8 @@ class DenseGram(CoreGram):
         take = self.core.rows_f32 if self._single else self.core.rows_f64
         return np.asarray(take(slots))
 
-    def block(self, slots: np.ndarray, X: np.ndarray) -> np.ndarray:
-        return np.asarray(self.core.block(slots, np.ascontiguousarray(X)))
+    def expand(self, slots: np.ndarray, coef: np.ndarray, X: np.ndarray) -> np.ndarray:
+        return np.asarray(self.core.decide(slots, coef, np.ascontiguousarray(X)))
 
 
 class CsrGram(CoreGram):
@@ -161,8 +151,8 @@ class CsrGram(CoreGram):
         shape = (len(slots), self._n_features)
         return self._kind((data.astype(self._dtype), indices, indptr), shape=shape)
 
-    def block(self, slots: np.ndarray, X: sparse.csr_matrix) -> np.ndarray:
-        return np.asarray(self.core.block_csr(slots, *self._arrays(X)))
+    def expand(self, slots: np.ndarray, coef: np.ndarray, X: sparse.csr_matrix) -> np.ndarray:
+        return np.asarray(self.core.decide_csr(slots, coef, *self._arrays(X)))
 
 
 def _weak(gram: CallableGram | PrecomputedGram) -> Any:
@@ -227,8 +217,14 @@ class CallableGram(Gram):
     def rows(self, slots: np.ndarray) -> Any:
         return self._X[slots]
 
-    def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
-        return self._evaluate(X, self._X[slots])
+    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any) -> np.ndarray:
+        out = np.zeros((X.shape[0], len(coef)))
+        step = max(1, _BLOCK_BYTES // (8 * max(1, len(slots))))
+        support = self._X[slots]
+        for start in range(0, X.shape[0] if len(slots) else 0, step):
+            part = slice(start, start + step)
+            out[part] = self._evaluate(X[part], support) @ coef.T
+        return out
 
     def set_kernel(self, kernel: Kernel) -> None:
         raise InvalidInputError(
@@ -265,13 +261,13 @@ class PrecomputedGram(Gram):
     def rows(self, slots: np.ndarray) -> np.ndarray:
         return self._matrix[slots]
 
-    def block(self, slots: np.ndarray, X: np.ndarray) -> np.ndarray:
+    def expand(self, slots: np.ndarray, coef: np.ndarray, X: np.ndarray) -> np.ndarray:
         if X.shape[1] != self.size:
             raise InvalidInputError(
                 f"A precomputed kernel matrix for prediction needs one column for each of the "
                 f"{self.size} examples of the fit. Got {X.shape[1]} columns instead."
             )
-        return np.asarray(X[:, slots], dtype=np.float64)
+        return np.asarray(X[:, slots] @ coef.T, dtype=np.float64)
 
 
 def gram_for(kernel: Kernel, X: Any, cache_bytes: int) -> Gram:

@@ -42,7 +42,7 @@ from supple.interrupts import shielded
 from supple.multiclass import Plan, Single
 
 # Parameters that say how results are shown; they may change at any time.
-_FREE = frozenset({"verbose", "decision_function_shape", "break_ties"})
+_FREE = frozenset({"n_jobs", "verbose", "decision_function_shape", "break_ties"})
 _FEATURES = ("n_features_in_", "feature_names_in_")
 _MEBIBYTE = 2**20
 
@@ -63,6 +63,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         "cache_size": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["verbose"],
         "max_iter": [Interval(Integral, -1, 2**63 - 1, closed="both")],
+        "n_jobs": [Integral, None],
     }
     # What retune may change.
     _tunable: tuple[str, ...] = ("gamma", "coef0", "degree")
@@ -170,6 +171,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
             shrinking=bool(params["shrinking"]),
             class_weight=class_weight,
         )
+        engine.threads = self._threads()
         container = type(batch.X) if sp.issparse(batch.X) else None
         return Model(engine, params, gamma, container, batch.X.dtype, batch.labels, class_weight)
 
@@ -386,6 +388,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
 
     def _check_update(self, model: Model, action: str) -> None:
         self._check_unchanged(model, action)
+        model.engine.threads = self._threads()
         if model.params["kernel"] == "precomputed":
             raise PrecomputedUpdateError(
                 f"{action} needs kernel values that a precomputed matrix does not have. Pass the "

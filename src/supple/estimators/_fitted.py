@@ -10,6 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from supple.errors import InfeasibleError
 from supple.estimators._model import Model
+from supple.estimators._params import resolve_threads
 from supple.estimators._validation import Points, check_points, conform
 
 if TYPE_CHECKING:
@@ -36,9 +37,13 @@ class FittedAttributes:
     _model: Model
     n_features_in_: int
     kernel: Any
+    n_jobs: int | None
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__ and self._model.engine.n > 0
+
+    def _threads(self) -> int:
+        return resolve_threads(type(self).__name__, self.n_jobs)
 
     def _held(self) -> Model:
         """Return the model, which may be empty."""
@@ -96,6 +101,7 @@ class FittedAttributes:
         """Return f(X) of every head in the engine's order."""
         points = self._query(X, model)
         self._require_ready(model, "cannot predict yet")
+        model.engine.threads = self._threads()
         return model.engine.decision(points)
 
     # ------------------------------------------------------------------ views of the heads

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -54,6 +55,22 @@ def check_class_weight(owner: str, class_weight: Mapping[Any, Any]) -> None:
                 f"The 'class_weight' parameter of {owner} must have finite weights > 0. "
                 f"Got {show(weight)} for class {label!r} instead."
             )
+
+
+def resolve_threads(owner: str, n_jobs: int | None) -> int:
+    """Return the number of threads; None is 1, and -1 all processors this process may use."""
+    if n_jobs is None:
+        return 1
+    if n_jobs > 0:
+        return int(n_jobs)
+    if n_jobs == 0:
+        raise InvalidInputError(
+            f"The 'n_jobs' parameter of {owner} must not be 0. Give the number of threads, -1 for "
+            "all processors, or None for one."
+        )
+    affinity = getattr(os, "sched_getaffinity", None)  # not on every system
+    available = len(affinity(0)) if affinity else os.cpu_count() or 1
+    return max(1, available + 1 + int(n_jobs))
 
 
 def refuse_balanced(params: Mapping[str, Any], action: str) -> None:

@@ -54,6 +54,9 @@ class NuSVC(BaseClassifier):
     max_iter : int, default=-1
         Limit on the iterations of a solver, -1 for none. A model stopped early is not exact
         and says so by a NotConvergedWarning.
+    n_jobs : int, default=None
+        Threads that large fits and predictions may use; None means 1, -1 all processors. The
+        result does not depend on it. May be changed at any time.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         One column per class, or one per pair of classes. Ignored for two classes.
     break_ties : bool, default=False
@@ -128,6 +131,7 @@ class NuSVC(BaseClassifier):
         cache_size: float = 200,
         verbose: bool | int = False,
         max_iter: int = -1,
+        n_jobs: int | None = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
         multi_class: str = "ovo",
@@ -142,6 +146,7 @@ class NuSVC(BaseClassifier):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.multi_class = multi_class

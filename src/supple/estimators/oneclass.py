@@ -54,6 +54,9 @@ class OneClassSVM(BaseOutlier):
     max_iter : int, default=-1
         Limit on the iterations of a solver, -1 for none. A model stopped early is not exact
         and says so by a NotConvergedWarning.
+    n_jobs : int, default=None
+        Threads that large fits and predictions may use; None means 1, -1 all processors. The
+        result does not depend on it. May be changed at any time.
 
     Attributes
     ----------
@@ -118,6 +121,7 @@ class OneClassSVM(BaseOutlier):
         cache_size: float = 200,
         verbose: bool | int = False,
         max_iter: int = -1,
+        n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -129,6 +133,7 @@ class OneClassSVM(BaseOutlier):
         self.cache_size = cache_size
         self.verbose = verbose
         self.max_iter = max_iter
+        self.n_jobs = n_jobs
 
     def _problem(self, params: Mapping[str, Any]) -> problems.OneClass:
         return problems.OneClass(float(params["nu"]))

@@ -18,8 +18,12 @@ _SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
 def factor_margin(head: Any) -> None:
     """Factor the margin system anew (pivoted Cholesky) when many variables joined or left it."""
     inside = head.inside()
-    changes = len(np.setxor1d(inside, head.margin, assume_unique=True))
-    if changes <= max(_FEW_CHANGES, len(inside) // 8):
+    margin = head.margin
+    if len(margin):
+        changes = len(np.setxor1d(inside, margin, assume_unique=True))
+        if changes <= max(_FEW_CHANGES, len(inside) // 8):
+            return
+    if not len(inside):
         return
     sigma = float(head.diagonal_of(inside).mean()) or 1.0
     system = head.kernel_among(inside, sigma)
@@ -32,9 +36,7 @@ def factor_margin(head: Any) -> None:
         return
     # Variables that depend on others are left out by pivoting; the polish slides them to a bound.
     system = head.kernel_among(inside, sigma)
-    lower, pivots, rank, _ = lapack.dpstrf(
-        system.T, lower=1, tol=rounding * largest, overwrite_a=1
-    )
+    lower, pivots, rank, _ = lapack.dpstrf(system.T, lower=1, tol=rounding * largest, overwrite_a=1)
     chosen = np.ascontiguousarray(inside[pivots[:rank] - 1])
     head.assign_factor(chosen, np.ascontiguousarray(lower.T[:rank, :rank]), sigma)
 

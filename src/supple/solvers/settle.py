@@ -67,7 +67,10 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
                 return Outcome("path", breakpoints, kkt=quality.kkt, kept=quality.kept)
     if not head.jump(move.variables, move.lo, move.hi, move.targets):
         raise SolverError("no feasible point for the new boxes and targets")
-    return _batch(head, settings, breakpoints)
+    try:
+        return _batch(head, settings, breakpoints)
+    finally:
+        head.release()  # the copy of the examples that blocks are computed from
 
 
 class _Quality:
