@@ -19,7 +19,7 @@ namespace supple {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr std::size_t kWorkingSet = 512;
+constexpr std::size_t kWorkingSet = 256, kLargest = 768;  // members
 constexpr std::size_t kWhole = 2048;  // so few active members are one working set
 constexpr double kShare = 0.1;        // of the gap that the small QP may leave
 constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
@@ -32,6 +32,7 @@ class BlockSolver {
  private:
   struct Extremes {
     PerGroup up{kInf, kInf}, low{-kInf, -kInf};
+    std::size_t inside = 0;  // variables strictly inside their box
   };
   const SinglePoints& points() { return part_ ? *part_ : h.single(); }
   void activate_all();
@@ -103,6 +104,7 @@ BlockSolver::Extremes BlockSolver::extremes(const Positions& members, const Grad
       const double G = F(a) - h.c[v];
       if (h.x[v] < h.hi[v]) e.up[g] = std::min(e.up[g], G);
       if (h.x[v] > h.lo[v]) e.low[g] = std::max(e.low[g], G);
+      e.inside += h.inside(v);
     }
   return e;
 }
@@ -121,8 +123,10 @@ void BlockSolver::choose(const Extremes& e, double eps) {
     std::iota(recent_.begin(), recent_.end(), 0);
     return;
   }
+  // Many margin variables that depend on each other converge faster in larger sets.
+  const std::size_t wanted = std::clamp(e.inside / 2, kWorkingSet, kLargest);
   const std::size_t most = RowCache::capacity(active_.size(), h.gram.cache_bytes());
-  const std::size_t size = linear_ ? kWorkingSet : std::min(kWorkingSet, most);
+  const std::size_t size = linear_ ? wanted : std::min(wanted, most);
   using Candidate = std::pair<double, std::int32_t>;  // violation, position
   std::vector<Candidate> ends[2];
   for (std::size_t a = 0; a < active_.size(); ++a)
@@ -193,34 +197,37 @@ void BlockSolver::fill_local() {
 void BlockSolver::fill_kernel(const Positions& work_before, std::size_t stride_before) {
   const std::size_t size = work_.size(), stride = local_.stride;
   float* K = local_.kernel();
+  const std::unique_ptr<SinglePoints> part = points().subset(work_);
   if (linear_ || whole()) {
     std::vector<float*> row(size);
     for (std::size_t k = 0; k < size; ++k) row[k] = K + k * stride;
-    points().subset(work_)->among(row.data(), h.gram.threads);
+    part->among(row.data(), h.gram.threads);
     return;
   }
   if (!rows_) rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
   rows_->fetch(points(), work_, h.gram.threads);
-  // Values among those that stay are at hand; the others come from the rows of the new ones.
-  std::vector<std::size_t> stay, fresh;
-  Positions before;
+  // Values among those that stay are at hand. The others are cheaper to compute again than to
+  // gather from rows that are in no cache.
+  Positions stay, fresh, before;
   for (std::size_t k = 0; k < size; ++k) {
     const std::int32_t old = place_[static_cast<std::size_t>(work_[k])];
-    (old < 0 ? fresh : stay).push_back(k);
+    (old < 0 ? fresh : stay).push_back(static_cast<std::int32_t>(k));
     if (old >= 0) before.push_back(old);
   }
   for (std::size_t k = 0; k < stay.size(); ++k) {
-    const float* row = K_before_.values.get() + static_cast<std::size_t>(before[k]) * stride_before;
-    float* out = K + stay[k] * stride;
+    const float* row =
+        K_before_.values.get() + static_cast<std::size_t>(before[k]) * stride_before;
+    float* out = K + static_cast<std::size_t>(stay[k]) * stride;
     for (std::size_t l = 0; l < stay.size(); ++l) out[stay[l]] = row[before[l]];
   }
-  for (std::size_t k : fresh) {
-    const float* row = rows_->row(static_cast<std::size_t>(work_[k]));
-    float* out = K + k * stride;
-    for (std::size_t l = 0; l < size; ++l) out[l] = row[work_[l]];
-  }
-  for (std::size_t l : stay)
-    for (std::size_t k : fresh) K[l * stride + k] = K[k * stride + l];
+  std::vector<float*> row(fresh.size());
+  for (std::size_t k = 0; k < fresh.size(); ++k)
+    row[k] = K + static_cast<std::size_t>(fresh[k]) * stride;
+  part->block(fresh.data(), fresh.size(), 0, size, row.data());
+  for (std::int32_t l : stay)
+    for (std::int32_t k : fresh)
+      K[static_cast<std::size_t>(l) * stride + static_cast<std::size_t>(k)] =
+          K[static_cast<std::size_t>(k) * stride + static_cast<std::size_t>(l)];
   for (std::int32_t a : work_before) place_[static_cast<std::size_t>(a)] = -1;
   for (std::size_t k = 0; k < size; ++k)
     place_[static_cast<std::size_t>(work_[k])] = static_cast<std::int32_t>(k);
@@ -349,10 +356,10 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interr
       continue;
     }
     interrupt();
-    if (shrinking_ && !linear_ && active_.size() > 2 * kWorkingSet && !recent_.empty()) shrink(e);
+    if (shrinking_ && !linear_ && active_.size() > 4 * kWorkingSet && !recent_.empty()) shrink(e);
     choose(e, eps);
     fill_local();
-    constexpr std::int64_t kMost = 100 * kWorkingSet;
+    constexpr std::int64_t kMost = 200 * kWorkingSet;
     const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
     const std::int64_t spent = local_.solve(0.5 * eps, kShare, std::min(left, kMost));
     iterations += spent;

@@ -323,7 +323,9 @@ void Head::follow_roughly(const Expansion& change) {
     single().add(change.member, change.coef, members(), added.data(), gram.threads);
   for (std::size_t m = 0; m < members(); ++m)
     if (rough[m]) F[m] += added[m];
-  for (double coef : change.coef) roughness += std::abs(coef) * single().error();
+  double mass = 0.0;
+  for (double coef : change.coef) mass += std::abs(coef);
+  roughness += mass * single().error();
 }
 
 namespace {

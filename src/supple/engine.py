@@ -317,8 +317,9 @@ class Engine:
         """Return the examples with positive weight per class after adding or removing some."""
         counts = self._per_class.copy()
         if self.problem.labelled:
-            for code in y[weight > 0.0].tolist():
-                counts[int(code)] += sign
+            codes, numbers = np.unique(y[weight > 0.0], return_counts=True)
+            for code, number in zip(codes.tolist(), numbers.tolist(), strict=True):
+                counts[int(code)] += sign * number
         return counts
 
     def _reconcile(

@@ -49,7 +49,7 @@ class Store:
             raise InvalidInputError(
                 f"ids must be below {np.iinfo(np.int64).max}. Got {int(ids.max())} instead."
             )
-        known = [int(i) for i in ids if int(i) in self._slot_of]
+        known = [i for i in ids.tolist() if i in self._slot_of] if self._slot_of else []
         if known:
             raise DuplicateIdError(
                 f"ids must be new. Already held: {_some(known)}. Forget those examples first, or "
@@ -59,13 +59,13 @@ class Store:
 
     def slots(self, ids: np.ndarray) -> np.ndarray:
         """Return the slots of these ids, which must be known and must not repeat."""
-        missing = [int(i) for i in ids if int(i) not in self._slot_of]
+        missing = [i for i in ids.tolist() if i not in self._slot_of]
         if missing:
             raise UnknownIdError(
                 f"Unknown ids: {_some(missing)}. The ids of the examples held are in 'ids_'."
             )
         _check_unique(ids)
-        return np.array([self._slot_of[int(i)] for i in ids], dtype=np.int64)
+        return np.array([self._slot_of[i] for i in ids.tolist()], dtype=np.int64)
 
     def append(self, y: np.ndarray, weight: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Add examples and return their slots."""
@@ -78,7 +78,7 @@ class Store:
         self._y[start:stop] = y
         self._weight[start:stop] = weight
         self._id[start:stop] = ids
-        self._slot_of.update(zip(ids.tolist(), range(start, stop), strict=True))
+        self._slot_of |= dict(zip(ids.tolist(), range(start, stop), strict=True))
         self._n = stop
         return np.arange(start, stop, dtype=np.int64)
 
