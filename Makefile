@@ -9,10 +9,13 @@ SOURCES = pyproject.toml CMakeLists.txt $(shell find src/core -type f 2>/dev/nul
 READY   = $(VENV)/.supple-ready
 ASAN    = .venv-asan
 
-.PHONY: demo test lint bench exactness endurance asan docs install clean help
+# Each peer may be missing from a registry or refuse to build; the runner says which are there.
+PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
+
+.PHONY: demo test lint bench bench-batch exactness endurance asan docs install clean help
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
 
 demo: $(READY) ## stream a data set, forget a part, compare with refitting, draw the picture
 	$(RUN) examples/demo.py
@@ -31,6 +34,15 @@ bench: $(READY) ## time per update against refitting scikit-learn and against py
 	    $(PIP) install --no-build-isolation --no-deps pyonlinesvr \
 	    || echo "pyonlinesvr cannot be installed here; its published figures stand in"
 	$(RUN) benchmarks/speed.py
+
+bench-batch: $(READY) ## time of a batch fit and a prediction against four peers (SUPPLE_DATA: more sets)
+	@for peer in $(PEERS); do $(PIP) install $$peer || echo "$$peer cannot be installed here"; done
+	$(RUN) benchmarks/batch.py
+	$(RUN) benchmarks/batch.py --scaling
+	$(RUN) benchmarks/batch.py --warm
+	$(RUN) benchmarks/batch.py --imports
+	$(RUN) benchmarks/growth.py
+	$(RUN) benchmarks/batch.py --docs docs/benchmarks.md
 
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
 	$(RUN) benchmarks/exactness.py

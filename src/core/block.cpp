@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::size_t kWorkingSet = 256, kLargest = 768;  // members
-constexpr std::size_t kWhole = 2048;  // so few active members are one working set
+constexpr std::size_t kWhole = 1024;  // so few active members are one working set
 constexpr double kShare = 0.1;        // of the gap that the small QP may leave
 constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
 
