@@ -332,25 +332,34 @@ void Head::balance_mu() {
   }
 }
 
-void Head::margin_column(std::size_t v, std::vector<double>& column) {
-  const double* row = gram.row(static_cast<std::size_t>(slot[member_of(v)]));
-  column.resize(factor.size());
-  for (std::size_t i = 0; i < factor.size(); ++i)
-    column[i] = row[slot[member_of(static_cast<std::size_t>(factor.variables()[i]))]];
+bool Head::enter_margin(const std::vector<std::size_t>& entering,
+                        const std::vector<double>& right_sides) {
+  std::vector<std::size_t> slots;  // of the factor's variables to be
+  for (std::int64_t v : factor.variables())
+    slots.push_back(static_cast<std::size_t>(slot[member_of(static_cast<std::size_t>(v))]));
+  std::vector<Factor::Entry> entries;
+  for (std::size_t k = 0; k < entering.size(); ++k) {
+    const std::size_t v = entering[k];
+    slots.push_back(static_cast<std::size_t>(slot[member_of(v)]));
+    entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
+  }
+  std::vector<double> columns(entries.size() * slots.size());
+  double* value = columns.data();
+  for (std::size_t v : entering) {
+    const double* row = gram.row(static_cast<std::size_t>(slot[member_of(v)]));
+    for (std::size_t s : slots) *value++ = row[s];
+  }
+  if (factor.size() == 0) {
+    const double own = diagonal(entering[0]);
+    factor.set_sigma(own > 0.0 ? own : 1.0);
+  }
+  return factor.append(entries, columns.data());
 }
 
-bool Head::enter_margin(std::size_t v, double right_side) {
-  std::vector<double> column;
-  margin_column(v, column);
-  const double own = diagonal(v);
-  if (factor.size() == 0) factor.set_sigma(own > 0.0 ? own : 1.0);
-  return factor.append(static_cast<std::int64_t>(v), group[v], column.data(), own, right_side);
-}
-
-void Head::leave_margin(std::size_t v) {
+void Head::leave_margin(std::size_t v, double share) {
   const auto& present = factor.variables();
   const auto found = std::find(present.begin(), present.end(), static_cast<std::int64_t>(v));
-  factor.remove(static_cast<std::size_t>(found - present.begin()));
+  factor.remove(static_cast<std::size_t>(found - present.begin()), share);
 }
 
 void Head::sync_block() {
