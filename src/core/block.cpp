@@ -125,7 +125,8 @@ void BlockSolver::choose(const Extremes& e, double eps) {
   }
   // Many margin variables that depend on each other converge faster in larger sets.
   const std::size_t wanted = std::clamp(e.inside / 2, kWorkingSet, kLargest);
-  const std::size_t most = RowCache::capacity(active_.size(), h.gram.cache_bytes());
+  const std::size_t most =
+      rows_ ? rows_->capacity() : RowCache::capacity(active_.size(), h.gram.cache_bytes());
   const std::size_t size = linear_ ? wanted : std::min(wanted, most);
   using Candidate = std::pair<double, std::int32_t>;  // violation, position
   std::vector<Candidate> ends[2];

@@ -25,8 +25,8 @@ void Factor::clear() {
 
 void Factor::reserve(std::size_t count) {
   if (count <= stride_) return;
-  const std::size_t stride = std::max<std::size_t>(16, count + count / 2);
-  std::vector<double> grown(stride * stride);
+  const std::size_t stride = (count + count / 2 + 15) / 8 * 8;
+  AlignedVector grown(stride * stride);
   const std::size_t n = empty_.size();
   for (std::size_t i = 0; i < n; ++i)
     std::copy(row(i) + i, row(i) + n, grown.data() + i * stride + i);
@@ -34,38 +34,50 @@ void Factor::reserve(std::size_t count) {
   stride_ = stride;
 }
 
-void Factor::forward(double* z) const {
-  simd().solve_transposed(upper_.data(), stride_, empty_.size(), z);
+void Factor::forward(double* z, std::size_t count, std::size_t z_stride) const {
+  simd().solve_transposed(upper_.data(), stride_, empty_.size(), z, z_stride, count);
 }
 
 void Factor::backward(double* z) const {
   simd().solve(upper_.data(), stride_, empty_.size(), z);
 }
 
-bool Factor::append(std::int64_t variable, std::size_t group, const double* column,
-                    double diagonal, double right_side) {
-  const std::size_t n = empty_.size();
-  work_.assign(n, 0.0);
-  for (std::size_t k = 0; k < size(); ++k)
-    work_[rows_[k]] = column[k] + (groups_[k] == group ? sigma_ : 0.0);
-  forward(work_.data());
-  const double shifted = diagonal + sigma_;
-  const double pivot = shifted - simd().dot(work_.data(), work_.data(), n);
-  // Also false for a kernel that is not positive semi-definite, whatever the sign of the diagonal.
-  if (!(pivot > kDependent * static_cast<double>(size() + 4) * std::abs(shifted))) return false;
-  reserve(n + 1);
-  const double root = std::sqrt(pivot);
-  for (std::size_t i = 0; i < n; ++i) row(i)[n] = work_[i];
-  row(n)[n] = root;
-  for (std::size_t e = 0; e <= kMaxGroups; ++e) {
-    const double own = e == kMaxGroups ? right_side : (e == group ? 1.0 : 0.0);
-    v_[e].push_back((own - simd().dot(work_.data(), v_[e].data(), n)) / root);
+bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
+  const std::size_t before = size(), n = empty_.size(), stride = n + entries.size();
+  work_.assign(entries.size() * stride, 0.0);
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    const double* column = columns + e * (before + entries.size());
+    double* w = work_.data() + e * stride;
+    for (std::size_t k = 0; k < before; ++k)
+      w[rows_[k]] = column[k] + (groups_[k] == entries[e].group ? sigma_ : 0.0);
+    for (std::size_t k = 0; k <= e; ++k)
+      w[n + k] = column[before + k] + (entries[k].group == entries[e].group ? sigma_ : 0.0);
   }
-  variables_.push_back(variable);
-  groups_.push_back(group);
-  rows_.push_back(n);
-  empty_.push_back(0);
-  ++members_[group];
+  forward(work_.data(), entries.size(), stride);
+  reserve(stride);
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    double* w = work_.data() + e * stride;
+    const std::size_t last = n + e;
+    for (std::size_t i = n; i < last; ++i)  // the rows that have just been appended
+      w[i] = (w[i] - simd().dot(work_.data() + (i - n) * stride, w, i)) / row(i)[i];
+    const double shifted = w[last];
+    const double pivot = shifted - simd().dot(w, w, last);
+    // Also for a kernel that is not positive semi-definite, whatever the sign of the diagonal.
+    if (!(pivot > kDependent * static_cast<double>(size() + 4) * std::abs(shifted))) return false;
+    const double root = std::sqrt(pivot);
+    for (std::size_t i = 0; i < last; ++i) row(i)[last] = w[i];
+    row(last)[last] = root;
+    for (std::size_t k = 0; k <= kMaxGroups; ++k) {
+      const double own =
+          k == kMaxGroups ? entries[e].right_side : (k == entries[e].group ? 1.0 : 0.0);
+      v_[k].push_back((own - simd().dot(w, v_[k].data(), last)) / root);
+    }
+    variables_.push_back(entries[e].variable);
+    groups_.push_back(entries[e].group);
+    rows_.push_back(last);
+    empty_.push_back(0);
+    ++members_[entries[e].group];
+  }
   return true;
 }
 
@@ -75,11 +87,16 @@ void Factor::dependence(std::vector<double>& weights) {
   for (std::size_t k = 0; k < size(); ++k) weights[k] = work_[rows_[k]];
 }
 
-void Factor::remove(std::size_t position) {
-  const std::size_t n = empty_.size(), gone = rows_[position];
+void Factor::remove(std::size_t position, double share) {
+  const std::size_t n = empty_.size(), gone = rows_[position], group = groups_[position];
+  auto& r = v_[kMaxGroups];
   // The rows above lose a column, the rows below take up the row that goes.
-  for (std::size_t i = 0; i < gone; ++i) row(i)[gone] = 0.0;
+  for (std::size_t i = 0; i < gone; ++i) {
+    r[i] += share * row(i)[gone];
+    row(i)[gone] = 0.0;
+  }
   double* leaving = row(gone);
+  double column = share * leaving[gone];
   for (std::size_t i = gone + 1; i < n; ++i) {
     if (empty_[i]) continue;
     double* below = row(i);
@@ -92,12 +109,15 @@ void Factor::remove(std::size_t position) {
       v[i] = c * x + s * y;
       v[gone] = c * y - s * x;
     }
+    r[i] += s * column;
+    column *= c;
   }
   empty_[gone] = 1;
   std::fill(leaving + gone, leaving + n, 0.0);
   leaving[gone] = 1.0;
   for (auto& v : v_) v[gone] = 0.0;
-  --members_[groups_[position]];
+  simd().axpy(-share * sigma_, v_[group].data(), r.data(), n);  // K, not K~
+  --members_[group];
   const auto at = static_cast<std::ptrdiff_t>(position);
   variables_.erase(variables_.begin() + at);
   groups_.erase(groups_.begin() + at);
@@ -127,7 +147,9 @@ void Factor::set_right_side(const std::vector<double>& r) {
   forward(v_[kMaxGroups].data());
 }
 
-void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const {
+void Factor::clear_right_side() { v_[kMaxGroups].assign(empty_.size(), 0.0); }
+
+std::vector<double> Factor::eliminate(const PerGroup& s, PerGroup& dmu) const {
   const std::size_t n = empty_.size();
   std::vector<double> z = v_[kMaxGroups];
   PerGroup h{};
@@ -152,9 +174,23 @@ void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) co
       simd().axpy(-nu[e], v_[e].data(), z.data(), n);
       dmu[e] = nu[e] + sigma_ * s[e];
     }
+  return z;
+}
+
+void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const {
+  std::vector<double> z = eliminate(s, dmu);
   backward(z.data());
   dx.resize(size());
   for (std::size_t k = 0; k < size(); ++k) dx[k] = z[rows_[k]];
+}
+
+void Factor::solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const {
+  PerGroup dmu;
+  std::vector<double> z = eliminate(s, dmu);
+  const std::size_t start = rows_[size() - count];
+  simd().solve(row(start) + start, stride_, z.size() - start, z.data() + start);
+  dx.resize(count);
+  for (std::size_t k = 0; k < count; ++k) dx[k] = z[rows_[size() - count + k]];
 }
 
 void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,

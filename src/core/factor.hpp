@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "aligned.hpp"
+
 namespace supple {
 
 inline constexpr std::size_t kMaxGroups = 2;
@@ -26,18 +28,29 @@ class Factor {
   void clear();
   void set_sigma(double sigma) { sigma_ = sigma; }  // only while empty
 
-  // Append a variable whose kernel values with variables() are `column`. False, and nothing
-  // changed, when it depends on those present: its Schur complement is no more than rounding.
-  bool append(std::int64_t variable, std::size_t group, const double* column, double diagonal,
-              double right_side);
-  void remove(std::size_t position);
+  struct Entry {
+    std::int64_t variable;
+    std::size_t group;
+    double right_side;
+  };
+  // Append variables. Each has a column of size() + entries.size() kernel values: with variables(),
+  // then with the entries up to and including itself (the rest is ignored). False when one depends
+  // on those present, its Schur complement being no more than rounding; it and those after it are
+  // not appended.
+  bool append(const std::vector<Entry>& entries, const double* columns);
+  // Remove a variable; `share` times its kernel values with the others are added to r. Their
+  // U^-T times them comes with the rotations.
+  void remove(std::size_t position, double share = 0.0);
   void rename(std::int64_t from, std::int64_t to);
-  // The direction of the refused variable: K~_SS^-1 k~, valid after append() returned false.
+  // The direction of the refused variable: K~_SS^-1 k~, valid after append() of one returned false.
   void dependence(std::vector<double>& weights);
 
   void set_right_side(const std::vector<double>& r);  // in the order of variables()
+  void clear_right_side();
   // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
   void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const;
+  // The same for the last `count` variables alone, which is cheap: U is triangular.
+  void solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const;
 
   // Take over a factor computed elsewhere (row-major upper triangle, leading dimension = count).
   void assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
@@ -48,14 +61,15 @@ class Factor {
   const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
   void reserve(std::size_t count);
   void squeeze();
+  std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   // Vectors inside have an entry for each row, 0 for empty ones.
-  void forward(double* z) const;   // z <- U^-T z
+  void forward(double* z, std::size_t count = 1, std::size_t z_stride = 0) const;  // z <- U^-T z
   void backward(double* z) const;  // z <- U^-1 z
 
   std::vector<std::int64_t> variables_;
   std::vector<std::size_t> groups_, rows_;  // of the variables; rows_ ascends
   std::vector<char> empty_;                 // per row
-  std::vector<double> upper_;
+  AlignedVector upper_;
   std::array<std::vector<double>, kMaxGroups + 1> v_;  // the last belongs to r
   std::array<std::size_t, kMaxGroups> members_{};
   std::vector<double> work_;

@@ -354,8 +354,13 @@ PerGroup Head::missing() const {
   PerGroup out = target;
   for (std::size_t e = 0; e < n_groups; ++e) {
     double sum = 0.0;
+    if (n_groups == 1) {
 #pragma omp simd reduction(+ : sum)
-    for (std::size_t v = 0; v < x.size(); ++v) sum += group[v] == e ? x[v] : 0.0;
+      for (std::size_t v = 0; v < x.size(); ++v) sum += x[v];
+    } else {
+#pragma omp simd reduction(+ : sum)
+      for (std::size_t v = 0; v < x.size(); ++v) sum += group[v] == e ? x[v] : 0.0;
+    }
     out[e] -= sum;
   }
   return out;
@@ -414,26 +419,32 @@ void Head::balance_mu() {
   }
 }
 
-void Head::margin_column(std::size_t v, std::vector<double>& column) {
-  Slots targets(factor.size());
-  for (std::size_t i = 0; i < factor.size(); ++i)
-    targets[i] = slot[member_of(static_cast<std::size_t>(factor.variables()[i]))];
-  column.resize(factor.size());
-  gram.values(static_cast<std::size_t>(slot[member_of(v)]), targets, column.data());
+bool Head::enter_margin(const std::vector<std::size_t>& entering,
+                        const std::vector<double>& right_sides) {
+  Slots slots;  // of the factor's variables to be
+  for (std::int64_t v : factor.variables())
+    slots.push_back(slot[member_of(static_cast<std::size_t>(v))]);
+  std::vector<Factor::Entry> entries;
+  for (std::size_t k = 0; k < entering.size(); ++k) {
+    const std::size_t v = entering[k];
+    slots.push_back(slot[member_of(v)]);
+    entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
+  }
+  std::vector<double> columns(entries.size() * slots.size());
+  for (std::size_t k = 0; k < entering.size(); ++k)
+    gram.values(static_cast<std::size_t>(slot[member_of(entering[k])]), slots,
+                columns.data() + k * slots.size());
+  if (factor.size() == 0) {
+    const double own = diagonal(entering[0]);
+    factor.set_sigma(own > 0.0 ? own : 1.0);
+  }
+  return factor.append(entries, columns.data());
 }
 
-bool Head::enter_margin(std::size_t v, double right_side) {
-  std::vector<double> column;
-  margin_column(v, column);
-  const double own = diagonal(v);
-  if (factor.size() == 0) factor.set_sigma(own > 0.0 ? own : 1.0);
-  return factor.append(static_cast<std::int64_t>(v), group[v], column.data(), own, right_side);
-}
-
-void Head::leave_margin(std::size_t v) {
+void Head::leave_margin(std::size_t v, double share) {
   const auto& present = factor.variables();
   const auto found = std::find(present.begin(), present.end(), static_cast<std::int64_t>(v));
-  factor.remove(static_cast<std::size_t>(found - present.begin()));
+  factor.remove(static_cast<std::size_t>(found - present.begin()), share);
 }
 
 void Head::sync_block() {

@@ -131,11 +131,13 @@ struct Head {
   // in which mu satisfies KKT (its finite end if the other is infinite).
   void balance_mu();
 
-  // Kernel values of variable v with the factor's variables, in their order.
-  void margin_column(std::size_t v, std::vector<double>& column);
-  // Into the factor, with its right-hand side; false: v depends on those present.
-  bool enter_margin(std::size_t v, double right_side = 0.0);
-  void leave_margin(std::size_t v);
+  // Into the factor, with their right-hand sides; false: one depends on those present.
+  bool enter_margin(const std::vector<std::size_t>& entering,
+                    const std::vector<double>& right_sides);
+  bool enter_margin(std::size_t v, double right_side = 0.0) {
+    return enter_margin(std::vector{v}, {right_side});
+  }
+  void leave_margin(std::size_t v, double share = 0.0);  // see Factor::remove
   void sync_block();  // make the block's columns the factor's variables
 
  private:

@@ -37,7 +37,7 @@ void MarginBlock::append_columns(const std::int64_t* variables, std::size_t coun
   const std::size_t column = columns();
   if (column + count > stride_) {
     const std::size_t stride = (column + count + stride_ / 2 + 16) / 8 * 8;
-    std::vector<double> grown(rows_ * stride);
+    AlignedVector grown(rows_ * stride);
     for (std::size_t i = 0; i < rows_; ++i)
       std::copy(row(i), row(i) + column, grown.data() + i * stride);
     value_.swap(grown);

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "aligned.hpp"
+
 namespace supple {
 
 class MarginBlock {
@@ -26,7 +28,7 @@ class MarginBlock {
 
  private:
   std::vector<std::int64_t> variables_;
-  std::vector<double> value_;
+  AlignedVector value_;
   std::size_t rows_ = 0;
   std::size_t stride_ = 0;
 };

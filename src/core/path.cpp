@@ -178,12 +178,23 @@ Event Path::next_event() const {
   return best;
 }
 
-void Path::advance(double dt) {
+void Path::move(double dt) {
   const auto& margin = h.factor.variables();
   for (std::size_t i = 0; i < margin.size(); ++i) {
     h.x[static_cast<std::size_t>(margin[i])] += dt * dx[i];
     way += dt * std::abs(dx[i]);
   }
+  for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += dt * dmu[e];
+  simd().axpy(dt, rate.data(), g.data(), g.size());
+  if (!asleep.empty()) {
+    dirty = true;
+    simd().axpy(dt, dx_block.data(), pending.data(), pending.size());
+    simd().axpy(dt, q.data(), pending_q.data(), pending_q.size());
+  }
+}
+
+void Path::advance(double dt) {
+  move(dt);
   for (std::int64_t k : moved) {
     const auto v = static_cast<std::size_t>(k);
     h.lo[v] += dt * dlo[v];
@@ -192,16 +203,7 @@ void Path::advance(double dt) {
     if (side[v] == Side::upper) h.x[v] = h.hi[v];
     way += dt * std::abs(speed[v]);
   }
-  for (std::size_t e = 0; e < h.n_groups; ++e) {
-    h.mu[e] += dt * dmu[e];
-    h.target[e] += dt * target_rate[e];
-  }
-  simd().axpy(dt, rate.data(), g.data(), g.size());
-  if (!asleep.empty()) {
-    dirty = true;
-    simd().axpy(dt, dx_block.data(), pending.data(), pending.size());
-    simd().axpy(dt, q.data(), pending_q.data(), pending_q.size());
-  }
+  for (std::size_t e = 0; e < h.n_groups; ++e) h.target[e] += dt * target_rate[e];
   t += dt;
 }
 
@@ -308,6 +310,9 @@ PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
       if (!head.factor.has_group(e)) head.balance_mu();  // its interval may have changed
     return {true, 0};
   }
+  Path straight(head, moved, lo, hi, target);
+  if (straight.leap()) return {true, std::max<std::int64_t>(1, straight.changes_made())};
+  if (!head.factored()) return {false, 0};
   return Path(head, moved, lo, hi, target).run(interrupt);
 }
 

@@ -26,6 +26,9 @@ class Path {
   Path(Head& head, const std::vector<std::int64_t>& moved, const std::vector<double>& lo,
        const std::vector<double>& hi, const PerGroup& target);
   PathResult run(const Interrupt& interrupt);
+  // Straight to the end; false: that failed, and all is as before. The path is used up.
+  bool leap();
+  std::int64_t changes_made() const { return count; }
 
  private:
   // --- path.cpp: one step ---
@@ -35,13 +38,15 @@ class Path {
   bool refine();
   Event next_event() const;
   void consider(Event& best, Event::Kind kind, std::size_t v, double gap, double speed) const;
-  void advance(double dt);
+  void move(double dt);     // margin variables, mu and gradients
+  void advance(double dt);  // these and the boxes
   void restore_sums(double rounding);
   void finish();
   PathResult give_up(std::int64_t breakpoints);
 
   // --- path_margin.cpp: sides, and changes of the margin set ---
-  void set_side(std::size_t v, Side side);
+  void put_on_side(std::size_t v, Side side);
+  void set_side(std::size_t v, Side side);  // and let it move as its bound there does
   void drive(std::size_t v, double rate);  // bound variable v moves at this rate from now on
   void leave_no_rounding(double stopped);
   bool refill_groups();                    // false: a group cannot meet its target
@@ -57,6 +62,26 @@ class Path {
   void add_awake(std::size_t m);
   void settle_members();  // bring F of all members up to date
   double sign_of(std::size_t v) const;
+  double awake_gradient(std::size_t v) const;
+
+  // --- path_leap.cpp ---
+  struct Change {
+    std::size_t variable;
+    Side to;
+  };
+  bool open_boxes();
+  Side side_outside(std::size_t v, double x) const;
+  bool make_changes(bool all_sides);
+  void leave_box(std::size_t v, Side to);
+  void leave_early();
+  bool regular() const;  // every group has a margin variable
+  PerGroup sums_to_move() const;  // by the margin variables
+  void leap_step(bool all_sides);
+  void find_changes();
+  void find_changes_asleep();
+  bool inexact() const;
+  bool near_edge() const;
+  void put_back(const std::vector<std::int64_t>& margin);  // into the factor
 
   Head& h;
   const std::vector<std::int64_t>& moved;
@@ -72,7 +97,8 @@ class Path {
   double t = 0.0;
   double way = 0.0;  // sum of all |changes| of x
 
-  std::vector<double> dx, dx_block, by_variable, right_side, buffer;
+  std::vector<double> dx, by_variable, right_side, buffer;
+  AlignedVector dx_block;
   PerGroup dmu{};
 
   std::vector<std::int64_t> awake, asleep;  // members
@@ -84,6 +110,10 @@ class Path {
   bool dirty = false;                      // there is something pending
   std::vector<double> F_start;
   PerGroup mu_start{}, mu_settled{};  // at the start; when F was last brought up to date
+
+  std::vector<Change> changes;  // that the leap still has to make
+  std::int64_t count = 0;       // of those made
+  double tolerance = 0.0;       // a gradient with the wrong sign is 0 up to here
 };
 
 }  // namespace supple

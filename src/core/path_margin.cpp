@@ -44,10 +44,18 @@ double Path::sign_of(std::size_t v) const {
   return side[v] == Side::lower ? 1.0 : (side[v] == Side::upper ? -1.0 : 0.0);
 }
 
-void Path::set_side(std::size_t v, Side s) {
+double Path::awake_gradient(std::size_t v) const {
+  return g[static_cast<std::size_t>(place[h.member_of(v)]) * h.per + v % h.per];
+}
+
+void Path::put_on_side(std::size_t v, Side s) {
   side[v] = s;
   const std::int64_t k = place[h.member_of(v)];
   if (k >= 0) sign[static_cast<std::size_t>(k) * h.per + v % h.per] = sign_of(v);
+}
+
+void Path::set_side(std::size_t v, Side s) {
+  put_on_side(v, s);
   drive(v, s == Side::margin ? 0.0 : (s == Side::upper ? dhi[v] : dlo[v]));
 }
 
@@ -174,14 +182,18 @@ void Path::wake(double radius) {
   place.resize(h.members());
   g.clear();
   sign.clear();
+  const bool everyone = radius == std::numeric_limits<double>::infinity();
   for (std::size_t m = 0; m < h.members(); ++m) {
-    bool near = false, margin = false;
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
-      margin = margin || side[v] == Side::margin;
+    bool near = everyone;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per && !everyone; ++v) {
+      if (side[v] == Side::margin) {
+        near = false;
+        break;
+      }
       near = near || speed[v] != 0.0 ||
              (side[v] != Side::frozen && std::abs(h.gradient(v)) <= radius);
     }
-    if ((near && !margin) || radius == std::numeric_limits<double>::infinity()) {
+    if (near) {
       add_awake(m);
     } else {
       place[m] = -1 - static_cast<std::int64_t>(asleep.size());

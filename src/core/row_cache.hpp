@@ -12,8 +12,9 @@ namespace supple {
 class RowCache {
  public:
   RowCache(std::size_t size, std::size_t bytes);
-  // How many rows of this size can be here together.
+  // How many rows of this size can be together in a cache of this many bytes.
   static std::size_t capacity(std::size_t size, std::size_t bytes);
+  std::size_t capacity() const { return capacity_; }
   // Make sure that these rows (no more than the capacity) are here.
   void fetch(const SinglePoints& points, const Positions& wanted, std::size_t threads);
   const float* row(std::size_t position) const { return line(line_of_[position]); }

@@ -28,8 +28,10 @@ struct Simd {
   void (*axpy)(double alpha, const double* x, double* y, std::size_t n);
   // (x, y) <- (c x + s y, c y - s x)
   void (*rotate)(double* x, double* y, double c, double s, std::size_t n);
-  // z <- U^-T z and z <- U^-1 z for an upper triangle U, row-major, n rows
-  void (*solve_transposed)(const double* upper, std::size_t stride, std::size_t n, double* z);
+  // z <- U^-T z and z <- U^-1 z for an upper triangle U, row-major, n rows. The former takes
+  // `count` vectors z, each z_stride after the one before, at little more than the cost of one.
+  void (*solve_transposed)(const double* upper, std::size_t stride, std::size_t n, double* z,
+                           std::size_t z_stride, std::size_t count);
   void (*solve)(const double* upper, std::size_t stride, std::size_t n, double* z);
   // out[k] = dot(matrix + index[k] * stride, v): a matrix-vector product on chosen rows
   void (*product_rows)(const double* matrix, std::size_t stride, const std::int64_t* index,

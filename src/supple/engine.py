@@ -12,14 +12,14 @@ from collections import Counter
 from collections.abc import Callable as CallableType
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning, warn_user
 from supple.gram import Gram, gram_for
-from supple.interrupts import interruptible, shielded
+from supple.interrupts import Interruptible, Shielded
 from supple.kernels import Kernel
 from supple.machine import Examples, HeadView, Key, Machine, Plan
 from supple.problems import Problem
@@ -29,8 +29,7 @@ from supple.store import Store
 __all__ = ["Engine", "HeadView", "Step"]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """The record of one operation."""
 
     action: str
@@ -288,7 +287,7 @@ class Engine:
         Ctrl-C is let in only while the solvers run (see _reconcile).
         """
         undo: list[CallableType[[], None]] = []
-        with shielded():
+        with Shielded():
             try:
                 yield undo
             except BaseException:
@@ -315,11 +314,11 @@ class Engine:
 
     def _recount(self, y: np.ndarray, weight: np.ndarray, sign: int) -> Counter[int]:
         """Return the examples with positive weight per class after adding or removing some."""
+        if not self.problem.labelled:
+            return self._per_class
         counts = self._per_class.copy()
-        if self.problem.labelled:
-            codes, numbers = np.unique(y[weight > 0.0], return_counts=True)
-            for code, number in zip(codes.tolist(), numbers.tolist(), strict=True):
-                counts[int(code)] += sign * number
+        for code, number in Counter(y[weight > 0.0].tolist()).items():
+            counts[int(code)] += sign * number
         return counts
 
     def _reconcile(
@@ -354,7 +353,7 @@ class Engine:
                 undo.append(machine.restorer())
             machines[key] = machine
             if len(concerned) or self.problem.needs_mass:
-                with interruptible():
+                with Interruptible():
                     outcome = machine.update(
                         examples, concerned, self.problem, self._settings, other_kernel=other_kernel
                     )

@@ -1,20 +1,23 @@
 """Ctrl-C, at the right moments only.
 
 An update changes several tables. A KeyboardInterrupt between two of these changes would leave them
-apart, so within :func:`shielded` the signal waits, and only the solvers, which can be undone as a
-whole, let it through (:func:`interruptible`). What has waited is raised when the shield ends.
+apart, so within :class:`Shielded` the signal waits, and only the solvers, which can be undone as a
+whole, let it through (:class:`Interruptible`). What has waited is raised when the shield ends.
+
+Every update raises a shield, hence the functions below ``signal``, which itself spends ten times as
+long on looking handlers up in an enum, and classes instead of generators.
 """
 
 from __future__ import annotations
 
+import _signal
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["interruptible", "shielded"]
+__all__ = ["Interruptible", "Shielded"]
 
 
 class _Shield:
@@ -36,38 +39,48 @@ class _Shield:
 _shield = _Shield()
 
 
-@contextmanager
-def shielded() -> Iterator[None]:
+class Shielded:
     """Hold back Ctrl-C until the block has ended. Shields may be nested."""
-    if _shield.handler is not None or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handler = signal.getsignal(signal.SIGINT)
-    if not callable(handler):
-        yield
-        return
-    _shield.handler, _shield.waiting, _shield.open = handler, False, False
-    signal.signal(signal.SIGINT, _shield.receive)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
+
+    __slots__ = ("_handler",)
+
+    def __enter__(self) -> None:
+        handler = None
+        if _shield.handler is None and threading.current_thread() is threading.main_thread():
+            handler = _signal.getsignal(signal.SIGINT)
+        self._handler = handler if callable(handler) else None
+        if self._handler is not None:
+            # In this order (and the reverse below) no Ctrl-C can come in between and leave the
+            # shield up: without `handler` it waits.
+            _shield.waiting = _shield.open = False
+            _signal.signal(signal.SIGINT, _shield.receive)
+            _shield.handler = self._handler
+
+    def __exit__(self, *exc: object) -> None:
+        if self._handler is None:
+            return
         _shield.handler = None
+        _signal.signal(signal.SIGINT, self._handler)
         if _shield.waiting:
-            handler(signal.SIGINT, None)
+            self._handler(signal.SIGINT, None)
 
 
-@contextmanager
-def interruptible() -> Iterator[None]:
+class Interruptible:
     """Let Ctrl-C through a shield."""
-    if _shield.handler is None or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    if _shield.waiting:
-        _shield.waiting = False
-        _shield.handler(signal.SIGINT, None)
-    _shield.open = True
-    try:
-        yield
-    finally:
-        _shield.open = False
+
+    __slots__ = ("_opened",)
+
+    def __enter__(self) -> None:
+        self._opened = (
+            _shield.handler is not None and threading.current_thread() is threading.main_thread()
+        )
+        if not self._opened:
+            return
+        if _shield.waiting and _shield.handler is not None:
+            _shield.waiting = False
+            _shield.handler(signal.SIGINT, None)
+        _shield.open = True
+
+    def __exit__(self, *exc: object) -> None:
+        if self._opened:
+            _shield.open = False

@@ -18,6 +18,7 @@ from supple.solvers import Outcome, Settings, settle
 __all__ = ["Examples", "HeadView", "Key", "Machine", "Plan"]
 
 Key = tuple[int, ...]
+_NOTHING = np.empty(0)
 _LARGEST = 1e100  # boxes and targets; products with kernel values must not overflow
 
 
@@ -134,16 +135,23 @@ class Machine:
     ) -> Outcome:
         """Bring the head to the optimum; `slots` are the members that are new or have changed."""
         rows = examples.rows(self.key, slots, problem)
-        added = self._take_in(slots, rows, problem.per)
-        variables = self._variables(slots, problem.per)
+        members = self.core.members_at(slots)
+        absent = np.flatnonzero(members < 0)
+        if len(absent):  # they enter with empty boxes
+            picked = _variables(absent, problem.per)
+            self.core.append(slots[absent], rows.c[picked], rows.group[picked])
+            members = self.core.members_at(slots)
+        variables = _variables(members, problem.per)
         cold = other_kernel or not (self.ready and self.converged)
         if other_kernel:
             self.core.forget_factor()
             self.core.refresh()
-        if len(slots) == self.core.members > added:
+        if len(slots) == self.core.members > len(absent):
             cold = self._replace_c(variables, rows.c) or cold
-        everyone = self.core.slot if problem.needs_mass else np.empty(0, dtype=np.int64)
-        t, mass = examples.targets(self.key, everyone), examples.effective_weight(everyone)
+        t = mass = _NOTHING
+        if problem.needs_mass:
+            t = examples.targets(self.key, self.core.slot)
+            mass = examples.effective_weight(self.core.slot)
         reason = problem.obstacle(t, mass)
         if reason is not None:
             return self._wait(reason, problem.per)
@@ -155,18 +163,6 @@ class Machine:
         outcome = settle(self.core, move, settings, cold=cold)
         self.record = (True, "", outcome.breakpoints + outcome.iterations, outcome.kept)
         return outcome
-
-    def _take_in(self, slots: np.ndarray, rows: Rows, per: int) -> int:
-        """Append those that are no members yet, with empty boxes; return their number."""
-        absent = np.flatnonzero(self.core.members_at(slots) < 0)
-        if len(absent):
-            picked = (absent[:, None] * per + np.arange(per)).ravel()
-            self.core.append(slots[absent], rows.c[picked], rows.group[picked])
-        return len(absent)
-
-    def _variables(self, slots: np.ndarray, per: int) -> np.ndarray:
-        members = self.core.members_at(slots)
-        return np.asarray((members[:, None] * per + np.arange(per)).ravel())
 
     def _replace_c(self, variables: np.ndarray, values: np.ndarray) -> bool:
         c = np.empty(len(variables))
@@ -183,6 +179,10 @@ class Machine:
         self.core.forget_factor()
         self.record = (False, reason, 0, True)
         return Outcome("none")
+
+
+def _variables(members: np.ndarray, per: int) -> np.ndarray:
+    return members if per == 1 else np.asarray((members[:, None] * per + np.arange(per)).ravel())
 
 
 class HeadView:

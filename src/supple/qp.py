@@ -9,15 +9,14 @@ margin set and its factor) is a ``Head`` of the compiled core.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 __all__ = ["Move", "Readout", "Rows"]
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """c, lo, hi and group of the variables of some examples, example by example."""
 
     c: np.ndarray
@@ -26,8 +25,7 @@ class Rows:
     group: np.ndarray
 
 
-@dataclass(frozen=True)
-class Move:
+class Move(NamedTuple):
     """New boxes of some variables, and the new targets of all groups."""
 
     variables: np.ndarray
@@ -36,8 +34,7 @@ class Move:
     targets: Sequence[float]
 
 
-@dataclass(frozen=True)
-class Readout:
+class Readout(NamedTuple):
     """The decision function f(z) = scale * (Kx)(z) + diagonal * k(z, z) + intercept."""
 
     scale: float

@@ -8,6 +8,8 @@ from supple.errors import DuplicateIdError, InvalidInputError, UnknownIdError
 
 __all__ = ["Store"]
 
+_LAST_ID = 2**63 - 1
+
 
 class Store:
     """Columns that grow by doubling. A slot is a position; an id stays with its example for ever.
@@ -45,11 +47,10 @@ class Store:
 
     def check_new(self, ids: np.ndarray) -> None:
         """Raise when an id repeats, is already taken, or leaves none for the next example."""
-        if len(ids) and int(ids.max()) >= np.iinfo(np.int64).max:
-            raise InvalidInputError(
-                f"ids must be below {np.iinfo(np.int64).max}. Got {int(ids.max())} instead."
-            )
-        known = [i for i in ids.tolist() if i in self._slot_of] if self._slot_of else []
+        values = ids.tolist()
+        if max(values, default=0) >= _LAST_ID:
+            raise InvalidInputError(f"ids must be below {_LAST_ID}. Got {max(values)} instead.")
+        known = [i for i in values if i in self._slot_of]
         if known:
             raise DuplicateIdError(
                 f"ids must be new. Already held: {_some(known)}. Forget those examples first, or "
@@ -59,13 +60,14 @@ class Store:
 
     def slots(self, ids: np.ndarray) -> np.ndarray:
         """Return the slots of these ids, which must be known and must not repeat."""
-        missing = [i for i in ids.tolist() if i not in self._slot_of]
+        values = ids.tolist()
+        missing = [i for i in values if i not in self._slot_of]
         if missing:
             raise UnknownIdError(
                 f"Unknown ids: {_some(missing)}. The ids of the examples held are in 'ids_'."
             )
         _check_unique(ids)
-        return np.array([self._slot_of[i] for i in ids.tolist()], dtype=np.int64)
+        return np.array([self._slot_of[i] for i in values], dtype=np.int64)
 
     def append(self, y: np.ndarray, weight: np.ndarray, ids: np.ndarray) -> np.ndarray:
         """Add examples and return their slots."""

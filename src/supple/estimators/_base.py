@@ -38,7 +38,7 @@ from supple.estimators._validation import (
     conform,
     resolve_gamma,
 )
-from supple.interrupts import shielded
+from supple.interrupts import Shielded
 from supple.multiclass import Plan, Single
 
 # Parameters that say how results are shown; they may change at any time.
@@ -145,7 +145,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
             if whole:
                 class_weight = self._check_whole(batch, class_weight)
             model = self._build(params, batch, class_weight)
-            with shielded():
+            with Shielded():
                 step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
                 if whole and self._may_wait:
                     self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
@@ -192,7 +192,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         batch = self._check_batch(X, y, sample_weight, ids, labels, model)
         model.cache.clear()
         before = model.engine.n
-        with shielded():
+        with Shielded():
             try:
                 step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
             finally:
@@ -346,7 +346,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         }
         changes = {key: after for key, (before, after) in changes.items() if before != after}
         model.cache.clear()
-        with shielded():
+        with Shielded():
             try:
                 step = model.engine.retune(**changes) if changes else None
             finally:

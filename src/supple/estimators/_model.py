@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,7 @@ class Model:
         return self.container is not None
 
 
-@dataclass(frozen=True)
-class Batch:
+class Batch(NamedTuple):
     """Checked examples, ready for the engine."""
 
     X: Points

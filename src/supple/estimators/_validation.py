@@ -239,6 +239,8 @@ def check_targets(raw: Any, y: NDArray[Any]) -> NDArray[np.float64]:
 
 def check_ids(ids: Any, n: int | None = None) -> NDArray[np.int64]:
     """Return ids as a 1-D int64 array; `n` is the length they must have, if known."""
+    if type(ids) is int and 0 <= ids < 2**63 - 1 and n is None:
+        return np.array([ids], dtype=np.int64)  # the short way for one example
     # bool is an Integral, and True as an id is always a mistake for a mask.
     if isinstance(ids, Integral) and not isinstance(ids, bool):
         ids = [int(ids)]

@@ -24,12 +24,12 @@ class EpsSVR:
     needs_diagonal: ClassVar[bool] = False
 
     def rows(self, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
-        n = len(t)
-        c, lo, hi = np.empty((n, 2)), np.zeros((n, 2)), np.zeros((n, 2))
-        c[:, 0], c[:, 1] = t - self.epsilon, t + self.epsilon
-        hi[:, 0] = self.C * weight
-        lo[:, 1] = -hi[:, 0]
-        return Rows(c.ravel(), lo.ravel(), hi.ravel(), np.zeros(2 * n, dtype=np.uint8))
+        n = 2 * len(t)
+        c, lo, hi = np.empty(n), np.zeros(n), np.zeros(n)
+        c[::2], c[1::2] = t - self.epsilon, t + self.epsilon
+        hi[::2] = self.C * weight
+        lo[1::2] = -hi[::2]
+        return Rows(c, lo, hi, np.zeros(n, dtype=np.uint8))
 
     def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
         return (0.0,)

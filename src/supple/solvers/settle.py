@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from supple.errors import SolverError
 from supple.qp import Move
@@ -30,8 +30,7 @@ class Settings:
     trusted: bool  # it is known to be positive semi-definite
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a solver did."""
 
     solver: str
