@@ -160,6 +160,20 @@ void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<dou
   }
 }
 
+Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
+  Slots slots(variables.shape(0));
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    slots[k] = h.slot[h.member_of(static_cast<std::size_t>(variables.data()[k]))];
+  return slots;
+}
+
+std::vector<std::int64_t> groups_of(const Head& h, const In1<std::int64_t>& variables) {
+  std::vector<std::int64_t> groups(variables.shape(0));
+  for (std::size_t k = 0; k < groups.size(); ++k)
+    groups[k] = h.group[static_cast<std::size_t>(variables.data()[k])];
+  return groups;
+}
+
 FunctionGram::RowFunction row_function(nb::callable fn) {
   return [fn](std::size_t slot, std::size_t from, std::size_t to, double* out) {
     nb::gil_scoped_acquire gil;
@@ -279,7 +293,8 @@ void bind_head(nb::module_& m) {
                    nb::rv_policy::automatic)
       .def_prop_ro("mu", [](const Head& h) { return h.mu; })
       .def_prop_ro("target", [](const Head& h) { return h.target; })
-      .def_prop_ro("margin", [](const Head& h) { return to_numpy(h.factor.variables()); }, nb::rv_policy::automatic)
+      .def_prop_ro("margin", [](const Head& h) { return to_numpy(h.factor.variables()); },
+                   nb::rv_policy::automatic)
       .def_prop_ro("factored", &Head::factored)
       .def("inside",
            [](const Head& h) {
@@ -394,26 +409,30 @@ void bind_head(nb::module_& m) {
              const PolishResult r = polish(h, goal, floor, max_rounds, check_signals);
              return std::make_pair(r.finished, r.rounds);
            })
-      .def("kernel_among",  // with `shift` added where two variables share a group
-           [](Head& h, const In1<std::int64_t>& variables, double shift) {
+      .def("kernel_among",
+           [](Head& h, const In1<std::int64_t>& variables) {
              const std::size_t n = variables.shape(0);
-             Slots slots(n);
-             std::vector<std::uint8_t> group(n);
-             for (std::size_t k = 0; k < n; ++k) {
-               const auto v = static_cast<std::size_t>(variables.data()[k]);
-               slots[k] = h.slot[h.member_of(v)];
-               group[k] = h.group[v];
-             }
-             std::vector<double> out;
+             std::vector<double> out(n * n);
              {
                nb::gil_scoped_release release;
-               out = h.gram.among(slots);
-               if (shift != 0.0)
-                 for (std::size_t i = 0; i < n; ++i)
-                   for (std::size_t j = 0; j < n; ++j)
-                     out[i * n + j] += group[i] == group[j] ? shift : 0.0;
+               h.gram.among(slots_of(h, variables), out.data(), n);
+               for (std::size_t i = 0; i < n; ++i)
+                 for (std::size_t j = 0; j < i; ++j) out[i * n + j] = out[j * n + i];
              }
              return to_numpy(std::move(out), {n, n});
+           })
+      .def("groups_of",
+           [](const Head& h, const In1<std::int64_t>& variables) {
+             return to_numpy(groups_of(h, variables));
+           })
+      .def("build_factor",
+           [](Head& h, const In1<std::int64_t>& variables, double sigma) {
+             const Slots slots = slots_of(h, variables);
+             const std::vector<std::int64_t> groups = groups_of(h, variables);
+             nb::gil_scoped_release release;
+             return h.factor.build(
+                 variables.data(), groups.data(), slots.size(), sigma,
+                 [&](double* upper, std::size_t stride) { h.gram.among(slots, upper, stride); });
            })
       .def("diagonal_of",
            [](const Head& h, const In1<std::int64_t>& variables) {
@@ -427,9 +446,7 @@ void bind_head(nb::module_& m) {
               double sigma) {
              const std::size_t n = variables.shape(0);
              require(upper.shape(0) == n && upper.shape(1) == n, "the factor must be square");
-             std::vector<std::int64_t> groups(n);
-             for (std::size_t k = 0; k < n; ++k)
-               groups[k] = h.group[static_cast<std::size_t>(variables.data()[k])];
+             const std::vector<std::int64_t> groups = groups_of(h, variables);
              h.factor.assign(variables.data(), groups.data(), n, upper.data(), sigma);
            });
 }
@@ -438,6 +455,10 @@ void bind_head(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // models alive at exit are no leak
+  m.def("use_dpotrf", [](nb::capsule function) {
+    lapack_dpotrf = reinterpret_cast<Dpotrf>(
+        PyCapsule_GetPointer(function.ptr(), PyCapsule_GetName(function.ptr())));
+  });
   m.def("instruction_set", [] { return std::string(simd().name); });
   bind_gram(m);
   bind_head(m);

@@ -8,6 +8,8 @@
 
 namespace supple {
 
+Dpotrf lapack_dpotrf = nullptr;
+
 namespace {
 // A Schur complement below this share of the diagonal, times the size of the factor, is lost in
 // rounding.
@@ -25,7 +27,7 @@ void Factor::clear() {
 
 void Factor::reserve(std::size_t count) {
   if (count <= stride_) return;
-  const std::size_t stride = (count + count / 2 + 15) / 8 * 8;
+  const std::size_t stride = (count + count / 8 + 64) / 8 * 8;
   AlignedVector grown(stride * stride);
   const std::size_t n = empty_.size();
   for (std::size_t i = 0; i < n; ++i)
@@ -193,12 +195,10 @@ void Factor::solve_last(const PerGroup& s, std::size_t count, std::vector<double
   for (std::size_t k = 0; k < count; ++k) dx[k] = z[rows_[size() - count + k]];
 }
 
-void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-                    const double* upper, double sigma) {
+void Factor::start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+                   double sigma) {
   clear();
   sigma_ = sigma;
-  stride_ = 0;
-  upper_.clear();
   reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     variables_.push_back(variables[i]);
@@ -206,13 +206,48 @@ void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, s
     rows_.push_back(i);
     empty_.push_back(0);
     ++members_[groups_[i]];
-    std::copy(upper + i * count + i, upper + (i + 1) * count, row(i) + i);
   }
+}
+
+void Factor::finish() {
   for (std::size_t e = 0; e <= kMaxGroups; ++e) {
-    v_[e].resize(count);
-    for (std::size_t i = 0; i < count; ++i) v_[e][i] = groups_[i] == e ? 1.0 : 0.0;
+    v_[e].resize(size());
+    for (std::size_t i = 0; i < size(); ++i) v_[e][i] = groups_[i] == e ? 1.0 : 0.0;
     forward(v_[e].data());
   }
+}
+
+void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+                    const double* upper, double sigma) {
+  start(variables, groups, count, sigma);
+  for (std::size_t i = 0; i < count; ++i)
+    std::copy(upper + i * count + i, upper + (i + 1) * count, row(i) + i);
+  finish();
+}
+
+bool Factor::build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+                   double sigma, const Fill& fill) {
+  start(variables, groups, count, sigma);
+  fill(row(0), stride_);
+  double largest = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = i; j < count; ++j)
+      if (groups_[i] == groups_[j]) row(i)[j] += sigma;
+    largest = std::max(largest, row(i)[i]);
+  }
+  // What is row by row for us is column by column for LAPACK, and our upper triangle its lower one.
+  char uplo = 'L';
+  int n = static_cast<int>(count), lda = static_cast<int>(stride_), info = 0;
+  lapack_dpotrf(&uplo, &n, row(0), &lda, &info);
+  constexpr double kWellConditioned = 1e-9;  // squared pivots that ask for no pivoting
+  bool good = info == 0;
+  for (std::size_t i = 0; i < count && good; ++i)
+    good = row(i)[i] * row(i)[i] > kWellConditioned * largest;
+  if (good)
+    finish();
+  else
+    clear();
+  return good;
 }
 
 }  // namespace supple

@@ -9,6 +9,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "aligned.hpp"
@@ -17,6 +18,10 @@ namespace supple {
 
 inline constexpr std::size_t kMaxGroups = 2;
 using PerGroup = std::array<double, kMaxGroups>;
+
+// LAPACK's Cholesky factorisation, taken from SciPy when the package is imported.
+using Dpotrf = void (*)(char* uplo, int* n, double* a, int* lda, int* info);
+extern Dpotrf lapack_dpotrf;
 
 class Factor {
  public:
@@ -52,6 +57,11 @@ class Factor {
   // The same for the last `count` variables alone, which is cheap: U is triangular.
   void solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const;
 
+  // Factor anew; fill(upper, stride) writes the kernel values among the variables, row by row from
+  // the diagonal on. False, and empty: the system is too near to singular to do without pivoting.
+  using Fill = std::function<void(double* upper, std::size_t stride)>;
+  bool build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+             double sigma, const Fill& fill);
   // Take over a factor computed elsewhere (row-major upper triangle, leading dimension = count).
   void assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
               const double* upper, double sigma);
@@ -60,6 +70,9 @@ class Factor {
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
   const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
   void reserve(std::size_t count);
+  void start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+             double sigma);
+  void finish();  // V, when U is there
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   // Vectors inside have an entry for each row, 0 for empty ones.

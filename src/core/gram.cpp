@@ -74,14 +74,11 @@ std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>
   return sum;
 }
 
-std::vector<double> Gram::among(const Slots& slots) {
-  const std::size_t n = slots.size();
-  std::vector<double> out(n * n);
-  for (std::size_t i = 0; i < n; ++i) {
-    const double* values = row(static_cast<std::size_t>(slots[i]));
-    for (std::size_t j = 0; j < n; ++j) out[i * n + j] = values[slots[j]];
+void Gram::among(const Slots& slots, double* out, std::size_t stride) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const double* all = row(static_cast<std::size_t>(slots[i]));
+    for (std::size_t j = i; j < slots.size(); ++j) out[i * stride + j] = all[slots[j]];
   }
-  return out;
 }
 
 const double* Gram::row(std::size_t slot) {
@@ -344,32 +341,28 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources,
   return out;
 }
 
-std::vector<double> PointsGram::among(const Slots& slots) {
+void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   const std::size_t n = slots.size();
-  std::vector<double> out(n * n);
   const std::unique_ptr<Points> points = points_->subset(slots.data(), n);
   const std::size_t blocks = (n + kQueries - 1) / kQueries;
   // Rows in pairs from both ends, so that the triangles of all threads are alike.
   share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
     QueryBlock queries(points->n_features());
-    std::vector<double> values(kQueries * (n + 2 * kLanes));
-    const std::size_t stride = n + 2 * kLanes;
+    const std::size_t width = n + 2 * kLanes;
+    std::vector<double> values(kQueries * width);
     const auto fill = [&](std::size_t first) {
       pack(slots, first, queries);
       const std::size_t from = first / kLanes * kLanes;
-      kernel_block(kernel_, *points, queries, from, n, values.data(), stride);
+      kernel_block(kernel_, *points, queries, from, n, values.data(), width);
       for (std::size_t q = 0; q < std::min(kQueries, n - first); ++q)
-        for (std::size_t j = first; j < n; ++j)
-          out[(first + q) * n + j] = values[q * stride + j - from];
+        std::copy(values.data() + q * width + (first + q - from),
+                  values.data() + q * width + (n - from), out + (first + q) * (stride + 1));
     };
     for (std::size_t b = begin; b < end; ++b) {
       fill(b * kQueries);
       if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries);
     }
   });
-  for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t j = 0; j < i; ++j) out[i * n + j] = out[j * n + i];
-  return out;
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {

@@ -38,8 +38,8 @@ class Gram {
   // at large C the terms exceed their sum by far.
   virtual std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
                                      const Slots& targets);
-  // The kernel matrix among these examples, row by row.
-  virtual std::vector<double> among(const Slots& slots);
+  // The kernel matrix among these examples, row by row from the diagonal on.
+  virtual void among(const Slots& slots, double* out, std::size_t stride);
   // For the block solver, where `has_blocks`; else only rows are to be had.
   virtual bool has_blocks() const { return false; }
   virtual std::shared_ptr<const SinglePoints> single(const Slots&) { return nullptr; }
@@ -91,10 +91,10 @@ class PointsGram final : public Gram {
   void values(std::size_t slot, const Slots& targets, double* out) override;
   std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
                              const Slots& targets) override;
-  std::vector<double> among(const Slots& slots) override;
+  void among(const Slots& slots, double* out, std::size_t stride) override;
   bool has_blocks() const override { return true; }
-  // out[i][h] = sum over k of coef[h][k] k(query i, x_slots[k]), for heads h; load(i, query) spreads
-  // a query.
+  // out[i][h] = sum over k of coef[h][k] k(query i, x_slots[k]), for heads h; load(i, query)
+  // spreads a query.
   using Load = std::function<void(std::size_t, Query&)>;
   void decide(const Slots& slots, const double* coef, std::size_t heads, std::size_t n_queries,
               const Load& load, double* out);

@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
+from scipy.linalg import cython_lapack, lapack
+
+from supple._core import use_dpotrf
 
 __all__ = ["factor_margin", "looks_definite", "polish"]
 
+use_dpotrf(cython_lapack.__pyx_capi__["dpotrf"])
+
 # Up to this many changes of the margin set, the factor is updated one by one.
 _FEW_CHANGES = 32
-_WELL_CONDITIONED = 1e-9  # pivots, relative to the diagonal, that ask for no pivoting
 _SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
 
 
@@ -26,17 +29,15 @@ def factor_margin(head: Any) -> None:
     if not len(inside):
         return
     sigma = float(head.diagonal_of(inside).mean()) or 1.0
-    system = head.kernel_among(inside, sigma)
-    rounding = 8.0 * np.finfo(np.float64).eps * (len(inside) + 4)
-    largest = float(system.diagonal().max())
-    # The transpose of a C array is what LAPACK calls an array; its lower triangle is our upper one.
-    lower, info = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
-    if info == 0 and np.square(lower.diagonal()).min() > _WELL_CONDITIONED * largest:
-        head.assign_factor(inside, lower.T, sigma)
+    if head.build_factor(inside, sigma):
         return
-    # Variables that depend on others are left out by pivoting; the polish slides them to a bound.
-    system = head.kernel_among(inside, sigma)
-    lower, pivots, rank, _ = lapack.dpstrf(system.T, lower=1, tol=rounding * largest, overwrite_a=1)
+    # Nearly singular. Variables that depend on others are left out by pivoting, and the polish
+    # slides them to a bound. The transpose of a C array is what LAPACK calls an array; its lower
+    # triangle is our upper one.
+    groups = head.groups_of(inside)
+    system = head.kernel_among(inside) + sigma * (groups[:, None] == groups[None, :])
+    rounding = 8.0 * np.finfo(np.float64).eps * (len(inside) + 4) * float(system.diagonal().max())
+    lower, pivots, rank, _ = lapack.dpstrf(system.T, lower=1, tol=rounding, overwrite_a=1)
     chosen = np.ascontiguousarray(inside[pivots[:rank] - 1])
     head.assign_factor(chosen, np.ascontiguousarray(lower.T[:rank, :rank]), sigma)
 
@@ -58,5 +59,5 @@ def looks_definite(head: Any) -> bool:
     support = np.flatnonzero(head.x)[:_SAMPLE]
     if not len(support):
         return True
-    eigenvalues = np.linalg.eigvalsh(head.kernel_among(support, 0.0))
+    eigenvalues = np.linalg.eigvalsh(head.kernel_among(support))
     return bool(eigenvalues[0] >= -1e-8 * max(abs(eigenvalues[-1]), abs(eigenvalues[0])))
