@@ -62,7 +62,7 @@ bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
       w[i] = (w[i] - simd().dot(work_.data() + (i - n) * stride, w, i)) / row(i)[i];
     const double shifted = w[last];
     const double pivot = shifted - simd().dot(w, w, last);
-    // Also false for a kernel that is not positive semi-definite, whatever the sign of the diagonal.
+    // Also for a kernel that is not positive semi-definite, whatever the sign of the diagonal.
     if (!(pivot > kDependent * static_cast<double>(size() + 4) * std::abs(shifted))) return false;
     const double root = std::sqrt(pivot);
     for (std::size_t i = 0; i < last; ++i) row(i)[last] = w[i];

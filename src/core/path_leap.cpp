@@ -195,10 +195,12 @@ void Path::find_changes_asleep() {
     if (place[h.member_of(change.variable)] < 0) wake_member(h.member_of(change.variable));
 }
 
-// The sums, or the gradients of margin variables that are awake, are not 0.
+// The sums miss more than finish() would make up for, or gradients of margin variables that are
+// awake are not 0.
 bool Path::inexact() const {
+  const double rounding = 64.0 * std::numeric_limits<double>::epsilon() * h.peak_mass;
   for (double missing : h.missing())
-    if (std::abs(missing) > 4.0 * std::numeric_limits<double>::epsilon() * h.peak_mass) return true;
+    if (std::abs(missing) > rounding) return true;
   for (std::int64_t k : h.factor.variables()) {
     const auto v = static_cast<std::size_t>(k);
     if (place[h.member_of(v)] >= 0 && std::abs(awake_gradient(v)) > tolerance) return true;

@@ -18,6 +18,7 @@ from supple.solvers import Outcome, Settings, settle
 __all__ = ["Examples", "HeadView", "Key", "Machine", "Plan"]
 
 Key = tuple[int, ...]
+_NOTHING = np.empty(0)
 _LARGEST = 1e100  # boxes and targets; products with kernel values must not overflow
 
 
@@ -147,8 +148,10 @@ class Machine:
             self.core.refresh()
         if len(slots) == self.core.members > len(absent):
             cold = self._replace_c(variables, rows.c) or cold
-        everyone = self.core.slot if problem.needs_mass else np.empty(0, dtype=np.int64)
-        t, mass = examples.targets(self.key, everyone), examples.effective_weight(everyone)
+        t = mass = _NOTHING
+        if problem.needs_mass:
+            t = examples.targets(self.key, self.core.slot)
+            mass = examples.effective_weight(self.core.slot)
         reason = problem.obstacle(t, mass)
         if reason is not None:
             return self._wait(reason, problem.per)
