@@ -19,7 +19,7 @@ namespace supple {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr std::size_t kWorkingSet = 256, kLargest = 768;  // members
+constexpr std::size_t kSmallest = 64, kWorkingSet = 256, kLargest = 768;  // members
 constexpr std::size_t kWhole = 1024;  // so few active members are one working set
 constexpr double kShare = 0.1;        // of the gap that the small QP may leave
 constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
@@ -124,7 +124,8 @@ void BlockSolver::choose(const Extremes& e, double eps) {
     return;
   }
   // Many margin variables that depend on each other converge faster in larger sets.
-  const std::size_t wanted = std::clamp(e.inside / 2, kWorkingSet, kLargest);
+  const std::size_t base = std::clamp(active_.size() / 16, kSmallest, kWorkingSet);
+  const std::size_t wanted = std::clamp(e.inside / 2, base, kLargest);
   const std::size_t most =
       rows_ ? rows_->capacity() : RowCache::capacity(active_.size(), h.gram.cache_bytes());
   const std::size_t size = linear_ ? wanted : std::min(wanted, most);
@@ -318,10 +319,8 @@ void BlockSolver::write_back() {
     h.F[m] = F_[a];
     current[m] = 1;
   }
-  std::vector<double> change(h.x);
-  for (std::size_t v = 0; v < change.size(); ++v) change[v] -= x_known_[v];
   for (std::size_t m = 0; m < h.members(); ++m) h.rough[m] = !current[m];
-  if (active_.size() < h.members()) h.follow_roughly(h.by_member(change));
+  h.follow_roughly(h.change_since(x_known_));
   std::fill(h.rough.begin(), h.rough.end(), 1);
   h.roughness += moved_ * points().error();
   moved_ = 0.0;
@@ -357,7 +356,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interr
       continue;
     }
     interrupt();
-    if (shrinking_ && !linear_ && active_.size() > 4 * kWorkingSet && !recent_.empty()) shrink(e);
+    if (shrinking_ && !linear_ && active_.size() > 2 * kWorkingSet && !recent_.empty()) shrink(e);
     choose(e, eps);
     fill_local();
     constexpr std::int64_t kMost = 200 * kWorkingSet;

@@ -245,7 +245,8 @@ std::int64_t Head::member_at(std::int64_t wanted) const {
 
 void Head::sharpen() {
   if (roughness == 0.0) return;
-  // The extremes of F - c decide whether x is optimal, and mu where a group has no margin.
+  // The extremes of F - c decide whether x is optimal, and mu where a group has no margin; the
+  // margin variables are to be solved for.
   PerGroup up{kInf, kInf}, low{-kInf, -kInf};
   for (std::size_t v = 0; v < variables(); ++v) {
     if (fixed(v)) continue;
@@ -258,8 +259,9 @@ void Head::sharpen() {
     if (!rough[m]) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
       const double G = F[m] - c[v];
-      if (!fixed(v) && ((x[v] < hi[v] && G <= up[group[v]] + 2.0 * roughness) ||
-                        (x[v] > lo[v] && G >= low[group[v]] - 2.0 * roughness))) {
+      if (inside(v) ||
+          (!fixed(v) && ((x[v] < hi[v] && G <= up[group[v]] + 2.0 * roughness) ||
+                         (x[v] > lo[v] && G >= low[group[v]] - 2.0 * roughness)))) {
         close.push_back(m);
         break;
       }
@@ -298,9 +300,18 @@ std::vector<double> Head::expansion() {
 }
 
 void Head::follow(const std::vector<double>& x_before) {
+  follow_sharply(x_before);
+  follow_roughly(change_since(x_before));
+}
+
+Expansion Head::change_since(const std::vector<double>& x_before) const {
   std::vector<double> change(x);
   for (std::size_t v = 0; v < change.size(); ++v) change[v] -= x_before[v];
-  const Expansion e = by_member(change);
+  return by_member(change);
+}
+
+void Head::follow_sharply(const std::vector<double>& x_before) {
+  const Expansion e = change_since(x_before);
   if (e.coef.empty()) return;
   std::vector<std::size_t> sharp;
   Slots targets;
@@ -309,13 +320,15 @@ void Head::follow(const std::vector<double>& x_before) {
       sharp.push_back(m);
       targets.push_back(slot[m]);
     }
-  const std::vector<double> exact = gram.expand(e.slots, e.coef, targets);
-  if (sharp.size() < members()) follow_roughly(e);
-  for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += exact[k];
+  const std::vector<double> added = gram.expand(e.slots, e.coef, targets);
+  for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
   note_changes(1);
 }
 
 void Head::follow_roughly(const Expansion& change) {
+  if (change.coef.empty() || std::count(rough.begin(), rough.end(), 0) ==
+                                 static_cast<std::ptrdiff_t>(rough.size()))
+    return;
   std::vector<double> added(members(), 0.0);
   if (gram.linear())
     single().add_linear(change.member, change.coef, added.data(), members());

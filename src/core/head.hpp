@@ -116,9 +116,11 @@ struct Head {
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
   Expansion by_member(const std::vector<double>& coefficient) const;  // per variable
-  // F follows x from the value it was computed for.
+  // F follows x from the value it was computed for: of all members, or of a part of them.
   void follow(const std::vector<double>& x_before);
-  void follow_roughly(const Expansion& change);  // only F of rough members
+  void follow_sharply(const std::vector<double>& x_before);
+  void follow_roughly(const Expansion& change);
+  Expansion change_since(const std::vector<double>& x_before) const;
   double violation(const std::vector<double>& kx) const;  // absolute
   Audit audit() const;
   double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x

@@ -14,7 +14,7 @@ namespace {
 class Polish {
  public:
   Polish(Head& head, double goal, double floor)
-      : h(head), goal_(goal), floor_(floor), x_known_(head.x) {}
+      : h(head), goal_(goal), floor_(floor), x_known_(head.x), x_rough_(head.x) {}
   PolishResult run(std::int64_t max_rounds, const Interrupt& interrupt);
 
  private:
@@ -24,6 +24,7 @@ class Polish {
   };
   void sync_factor();
   void sync_expansion();
+  void sync_rough();
   void drop_edges();  // variables that ended on a bound leave the factor
   std::vector<Violator> violators() const;
   double margin_residual();
@@ -36,6 +37,7 @@ class Polish {
   Head& h;
   double goal_, floor_;
   std::vector<double> x_known_;  // the x that h.F belongs to
+  std::vector<double> x_rough_;  // the same for rough members
   std::vector<double> g_, dx_, buffer_;
   PerGroup dmu_{};
   bool blocked_at_once_ = false;
@@ -60,9 +62,16 @@ void Polish::sync_factor() {
 }
 
 void Polish::sync_expansion() {
-  h.follow(x_known_);
-  h.sharpen();
+  h.follow_sharply(x_known_);
   x_known_ = h.x;
+}
+
+// Rough members cannot be violators until x has moved far enough: they are looked at only when the
+// others leave nothing to do.
+void Polish::sync_rough() {
+  h.follow_roughly(h.change_since(x_rough_));
+  x_rough_ = h.x;
+  h.sharpen();
 }
 
 void Polish::admit(std::size_t v) {
@@ -117,7 +126,7 @@ void Polish::slide(std::size_t v) {
 std::vector<Polish::Violator> Polish::violators() const {
   std::vector<Violator> found;
   for (std::size_t v = 0; v < h.variables(); ++v) {
-    if (h.fixed(v) || h.inside(v)) continue;
+    if (h.fixed(v) || h.inside(v) || h.rough[h.member_of(v)]) continue;
     const double g = h.gradient(v);
     const double size = h.x[v] <= h.lo[v] ? -g : g;
     if (size > goal_) found.push_back({v, size});
@@ -183,6 +192,7 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
     sync_expansion();
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) {
+        sync_rough();
         h.balance_mu();
         break;
       }
@@ -193,6 +203,10 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
     best = std::min(best, worst);
     const bool stuck = worst <= floor_ && idle > 4;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
+      if (h.roughness > 0.0 && x_rough_ != h.x) {
+        sync_rough();
+        continue;
+      }
       drop_edges();
       h.balance_mu();
       return {true, rounds};
@@ -212,6 +226,7 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
     newton();
   }
   sync_expansion();
+  sync_rough();
   drop_edges();
   h.balance_mu();
   return {false, rounds};

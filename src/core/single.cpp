@@ -128,11 +128,12 @@ double SinglePoints::error() const {
 DenseSingle::DenseSingle(const DenseSingle& whole, const Positions& kept)
     : SinglePoints(whole.kernel_, kept.size(), whole.n_features_),
       panels_(padded(kept.size()) * whole.n_features_, 0.0f) {
+  norm_.assign(padded(size_), 0.0f);
   for (std::size_t k = 0; k < kept.size(); ++k) {
     const auto old = static_cast<std::size_t>(kept[k]);
     for (std::size_t f = 0; f < n_features_; ++f) panels_[at(k, f)] = whole.panels_[at(old, f)];
+    norm_[k] = whole.norm_[old];
   }
-  measure();
 }
 
 void DenseSingle::measure() {

@@ -13,8 +13,10 @@ __all__ = ["factor_margin", "looks_definite", "polish"]
 
 use_dpotrf(cython_lapack.__pyx_capi__["dpotrf"])
 
-# Up to this many changes of the margin set, the factor is updated one by one.
-_FEW_CHANGES = 32
+# A change of the margin set costs two passes over the factor; beyond this many, and a share of its
+# size, it is cheaper to factor anew.
+_FEW_CHANGES = 8
+_SHARE = 128
 _SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
 
 
@@ -24,7 +26,7 @@ def factor_margin(head: Any) -> None:
     margin = head.margin
     if len(margin):
         changes = len(np.setxor1d(inside, margin, assume_unique=True))
-        if changes <= max(_FEW_CHANGES, len(inside) // 8):
+        if changes <= _FEW_CHANGES + len(inside) // _SHARE:
             return
     if not len(inside):
         return
