@@ -50,7 +50,7 @@ _MEBIBYTE = 2**20
 class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     """Base of the exact estimators; subclasses name a problem and the shape of its answers."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: dict[str, Any] = {
         "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
         "degree": [Interval(Integral, 0, 2**31 - 1, closed="both")],
         "gamma": [
@@ -63,7 +63,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         "cache_size": [Interval(Real, 0, None, closed="neither")],
         "verbose": ["verbose"],
         "max_iter": [Interval(Integral, -1, 2**63 - 1, closed="both")],
-        "n_jobs": [Integral, None],
+        "n_jobs": "no_validation",  # see resolve_threads, which also looks before predictions
     }
     # What retune may change.
     _tunable: tuple[str, ...] = ("gamma", "coef0", "degree")
@@ -330,6 +330,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         validate_parameter_constraints(self._parameter_constraints, params, caller_name=name)
         check_numbers(name, params)
         self._check_unchanged(model, "retune", but=params)
+        model.engine.threads = self._threads()
         new = {**model.params, **params}
         self._check_params(new)
         gamma = model.gamma

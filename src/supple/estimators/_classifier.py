@@ -52,7 +52,7 @@ def _present_codes(model: Model) -> list[int]:
 class BaseClassifier(ClassifierMixin, BaseSVM):
     """Base of SVC and NuSVC."""
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: dict[str, Any] = {
         **BaseSVM._parameter_constraints,
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],

@@ -13,6 +13,9 @@ import numpy as np
 from supple.errors import InvalidInputError
 
 
+_MOST_THREADS = 4096
+
+
 def show(value: Any) -> str:
     """Return a short text for a value in a message; Python refuses to print huge integers."""
     if isinstance(value, Integral) and abs(int(value)) >= 10**50:
@@ -57,17 +60,18 @@ def check_class_weight(owner: str, class_weight: Mapping[Any, Any]) -> None:
             )
 
 
-def resolve_threads(owner: str, n_jobs: int | None) -> int:
+def resolve_threads(owner: str, n_jobs: Any) -> int:
     """Return the number of threads; None is 1, and -1 all processors this process may use."""
     if n_jobs is None:
         return 1
-    if n_jobs > 0:
-        return int(n_jobs)
-    if n_jobs == 0:
+    if not isinstance(n_jobs, Integral) or n_jobs == 0 or abs(int(n_jobs)) > _MOST_THREADS:
         raise InvalidInputError(
-            f"The 'n_jobs' parameter of {owner} must not be 0. Give the number of threads, -1 for "
-            "all processors, or None for one."
+            f"The 'n_jobs' parameter of {owner} must be None or an integer other than 0, at most "
+            f"{_MOST_THREADS} in size. Got {show(n_jobs)} instead. Give the number of threads, -1 "
+            "for all processors, or None for one."
         )
+    if int(n_jobs) > 0:
+        return int(n_jobs)
     affinity = getattr(os, "sched_getaffinity", None)  # not on every system
     available = len(affinity(0)) if affinity else os.cpu_count() or 1
     return max(1, available + 1 + int(n_jobs))

@@ -111,7 +111,7 @@ class NuSVC(BaseClassifier):
     array([0, 1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: dict[str, Any] = {
         **BaseClassifier._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }

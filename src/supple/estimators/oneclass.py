@@ -102,7 +102,7 @@ class OneClassSVM(BaseOutlier):
     array([ 1, -1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: dict[str, Any] = {
         **BaseOutlier._parameter_constraints,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }

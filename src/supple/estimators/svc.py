@@ -119,7 +119,7 @@ class SVC(BaseClassifier):
     (4, 5)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: dict[str, Any] = {
         **BaseClassifier._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],

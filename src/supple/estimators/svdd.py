@@ -105,7 +105,7 @@ class SVDD(BaseOutlier):
     array([ 1, -1])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: dict[str, Any] = {
         **BaseOutlier._parameter_constraints,
         # The distance to the centre needs k(x, x), which a precomputed matrix of query points
         # against training points does not hold.

@@ -106,7 +106,7 @@ class SVR(RegressorMixin, BaseSVM):
     array([21.])
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    _parameter_constraints: dict[str, Any] = {
         **BaseSVM._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],

@@ -1,0 +1,130 @@
+"""The number of threads: what is accepted, what is refused, when it takes effect."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+from supple import SVC, SVDD, SVR, NuSVC, OneClassSVM
+
+MODELS = [SVC(), NuSVC(nu=0.6), SVR(), OneClassSVM(), SVDD(C=0.05)]
+REFUSED = [0, 1.5, 2.0, "2", "all", [1], np.nan]
+
+
+@pytest.fixture(params=MODELS, ids=lambda model: type(model).__name__)
+def model(request):
+    return clone(request.param).set_params(gamma=0.3)
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 3))
+    return X, (X[:, 0] + 0.5 * rng.normal(size=120) > 0).astype(int)
+
+
+def names_the_parameter(model):
+    return pytest.raises(ValueError, match=f"'n_jobs' parameter of {type(model).__name__} must")
+
+
+def state(model):
+    return model.dual_coef_, model.intercept_, model.support_, model.ids_
+
+
+def assert_same_state(before, after):
+    for a, b in zip(before, after, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 1, 2, 3, -1, -2, -1000, 1000, np.int64(2), True])
+def test_accepted(model, data, n_jobs):
+    X, y = data
+    want = clone(model).fit(X, y)
+    model.set_params(n_jobs=n_jobs).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), want.predict(X))
+    model.partial_fit(X[:1], y[:1]).forget([0]).reweight([1], 0.5)
+    assert model.kkt_violation_ <= 1e-8
+    assert model.get_params()["n_jobs"] is n_jobs
+
+
+@pytest.mark.parametrize("n_jobs", REFUSED, ids=str)
+def test_refused_by_the_first_fit(model, data, n_jobs):
+    X, y = data
+    model.set_params(n_jobs=n_jobs)
+    for method in (model.fit, model.partial_fit):
+        with names_the_parameter(model):
+            method(X, y)
+    assert not hasattr(model, "dual_coef_")
+    assert not hasattr(model, "n_features_in_")
+    model.set_params(n_jobs=None).fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", REFUSED, ids=str)
+def test_refused_by_updates(model, data, n_jobs):
+    X, y = data
+    model.fit(X, y)
+    before = state(model)
+    model.set_params(n_jobs=n_jobs)
+    for update in (
+        lambda: model.fit(X[:50], y[:50]),
+        lambda: model.partial_fit(X[:5], y[:5]),
+        lambda: model.forget([0, 1]),
+        lambda: model.reweight([2], 3.0),
+        lambda: model.retune(gamma=0.5),
+    ):
+        with names_the_parameter(model):
+            update()
+        assert_same_state(before, state(model))
+    model.set_params(n_jobs=2).partial_fit(X[:5], y[:5])
+    assert len(model.ids_) == len(X) + 5
+    assert model.kkt_violation_ <= 1e-8
+
+
+@pytest.mark.parametrize("n_jobs", REFUSED, ids=str)
+def test_refused_by_predictions(model, data, n_jobs):
+    X, y = data
+    model.fit(X, y)
+    before = model.predict(X)
+    with names_the_parameter(model):
+        model.set_params(n_jobs=n_jobs).predict(X)
+    np.testing.assert_array_equal(model.set_params(n_jobs=1).predict(X), before)
+
+
+def test_more_than_a_machine_can_count(model, data):
+    X, y = data
+    model.fit(X, y)
+    for n_jobs in (2**40, 10**30, -(10**30)):
+        model.set_params(n_jobs=n_jobs)
+        for call in (lambda: model.fit(X, y), lambda: model.predict(X)):
+            try:
+                call()
+            except ValueError as error:
+                assert "'n_jobs' parameter" in str(error)  # noqa: PT017
+
+
+def test_changed_at_any_time(model, data):
+    X, y = data
+    model.fit(X[:100], y[:100]).set_params(n_jobs=2)
+    model.partial_fit(X[100:], y[100:]).retune(gamma=0.2)
+    want = clone(model).set_params(n_jobs=1).fit(X, y)
+    np.testing.assert_allclose(model.dual_objective_, want.dual_objective_, rtol=1e-9)
+    for n_jobs in (2, -1, None):
+        got = model.set_params(n_jobs=n_jobs).predict(X)
+        np.testing.assert_allclose(got, want.predict(X), atol=1e-9)
+
+
+def test_travels_with_the_model(data):
+    X, y = data
+    model = pickle.loads(pickle.dumps(SVC(n_jobs=2).fit(X, y)))
+    assert model.n_jobs == 2
+    assert model.partial_fit(X[:1], y[:1]).kkt_violation_ <= 1e-8
+    assert clone(model).n_jobs == 2
+    assert "n_jobs=2" in repr(model)
+
+
+def test_threads_within_processes(data):
+    X, y = data
+    search = GridSearchCV(SVC(n_jobs=2), {"C": [0.1, 1.0]}, n_jobs=2, cv=2).fit(X, y)
+    assert search.best_estimator_.n_jobs == 2
