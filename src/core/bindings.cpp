@@ -128,9 +128,10 @@ Out<double> decide(PointsGram& gram, const In1<std::int64_t>& slots, const In2<d
   for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(gram, slots.data()[k]);
   const std::size_t heads = coef.shape(0);
   std::vector<double> out(n_queries * heads);
+  const std::shared_ptr<const Points> support = gram.support(to_vector(slots));
   {
     nb::gil_scoped_release release;
-    gram.decide(to_vector(slots), coef.data(), heads, n_queries, load, out.data());
+    gram.decide(*support, coef.data(), heads, n_queries, load, out.data());
   }
   return to_numpy(std::move(out), {n_queries, heads});
 }

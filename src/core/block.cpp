@@ -199,11 +199,12 @@ void BlockSolver::fill_local() {
 void BlockSolver::fill_kernel(const Positions& work_before, std::size_t stride_before) {
   const std::size_t size = work_.size(), stride = local_.stride;
   float* K = local_.kernel();
-  const std::unique_ptr<SinglePoints> part = points().subset(work_);
+  std::unique_ptr<SinglePoints> part;
+  if (!whole() || h.n_groups > 1) part = points().subset(work_);
   if (linear_ || whole()) {
     std::vector<float*> row(size);
     for (std::size_t k = 0; k < size; ++k) row[k] = K + k * stride;
-    part->among(row.data(), h.gram.threads);
+    (part ? *part : points()).among(row.data(), h.gram.threads);
     return;
   }
   if (!rows_) rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());

@@ -253,15 +253,20 @@ void PointsGram::forget_copies() {
   support_.reset();
 }
 
-void PointsGram::decide(const Slots& slots, const double* coef, std::size_t heads,
-                        std::size_t n_queries, const Load& load, double* out) {
+std::shared_ptr<const Points> PointsGram::support(const Slots& slots) {
   if (!support_ || support_slots_ != slots) {
     support_ = points_->subset(slots.data(), slots.size());
     support_slots_ = slots;
   }
+  return support_;
+}
+
+void PointsGram::decide(const Points& support, const double* coef, std::size_t heads,
+                        std::size_t n_queries, const Load& load, double* out) const {
+  const std::size_t n = support.size();
   std::fill_n(out, n_queries * heads, 0.0);
   share(threads, n_queries, kQueries, [&](std::size_t begin, std::size_t end) {
-    QueryBlock queries(points_->n_features());
+    QueryBlock queries(support.n_features());
     Query query;
     std::vector<double> values(kQueries * kTile);
     for (std::size_t first = begin; first < end; first += kQueries) {
@@ -271,13 +276,13 @@ void PointsGram::decide(const Slots& slots, const double* coef, std::size_t head
         load(first + q, query);
         queries.put(q, query);
       }
-      for (std::size_t from = 0; from < slots.size(); from += kTile) {
-        const std::size_t length = std::min(kTile, slots.size() - from);
-        kernel_block(kernel_, *support_, queries, from, from + length, values.data(), kTile);
+      for (std::size_t from = 0; from < n; from += kTile) {
+        const std::size_t length = std::min(kTile, n - from);
+        kernel_block(kernel_, support, queries, from, from + length, values.data(), kTile);
         for (std::size_t q = 0; q < count; ++q)
           for (std::size_t h = 0; h < heads; ++h)
             out[(first + q) * heads + h] += simd().dot(
-                values.data() + q * kTile, coef + h * slots.size() + from, length);
+                values.data() + q * kTile, coef + h * n + from, length);
       }
     }
   });

@@ -93,11 +93,13 @@ class PointsGram final : public Gram {
                              const Slots& targets) override;
   void among(const Slots& slots, double* out, std::size_t stride) override;
   bool has_blocks() const override { return true; }
-  // out[i][h] = sum over k of coef[h][k] k(query i, x_slots[k]), for heads h; load(i, query)
-  // spreads a query.
+  // The examples at these slots, copied for decisions.
+  std::shared_ptr<const Points> support(const Slots& slots);
+  // out[i][h] = sum over k of coef[h][k] k(query i, support point k), for heads h; load(i, query)
+  // spreads a query. Changes nothing here, so several threads may ask at once.
   using Load = std::function<void(std::size_t, Query&)>;
-  void decide(const Slots& slots, const double* coef, std::size_t heads, std::size_t n_queries,
-              const Load& load, double* out);
+  void decide(const Points& support, const double* coef, std::size_t heads, std::size_t n_queries,
+              const Load& load, double* out) const;
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
   void release() override { single_.reset(); }
   bool linear() const override { return kernel_.kind == KernelKind::linear; }
@@ -118,7 +120,7 @@ class PointsGram final : public Gram {
   Kernel kernel_;
   std::unique_ptr<Points> points_;
   std::shared_ptr<const SinglePoints> single_;  // all of them, while heads need it
-  std::unique_ptr<Points> support_;             // what the last decisions were made from
+  std::shared_ptr<const Points> support_;       // what the last decisions were made from
   Slots support_slots_;
   Query query_;
 };

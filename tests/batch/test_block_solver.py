@@ -9,7 +9,7 @@ from scipy import sparse
 
 import supple
 
-N = 2600  # more than 2048: the block solver has to choose working sets
+N = 2600  # more than the block solver takes at once
 KERNELS = {
     "rbf": {"gamma": 0.3},
     "linear": {},
@@ -123,7 +123,7 @@ def test_settings(name, params, judge):
 
 @pytest.mark.parametrize("rows", [16, 17.5, 20.9, 33, 100.9, 511.9, 900])
 def test_caches_of_a_few_rows(rows, judge):
-    """Shrinking from 9000 members to more than 2048, so that the cached rows are shortened."""
+    """Shrinking from 9000 members to a few thousand, so that the cached rows are shortened."""
     n = 9000
     X, _, _ = stream(n, d=4)
     y = (X[:, 0] + 0.3 * np.random.default_rng(2).normal(size=n) > 1.0).astype(int)
@@ -175,8 +175,6 @@ DATA = {
 @pytest.mark.parametrize("data", DATA)
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_data(kernel, data, judge):
-    if kernel == "linear" and data == "features times 1e-25":
-        pytest.skip("C would have to be 1e50")
     X, y, _ = stream()
     change, params = DATA[data]
     params = {"gamma": 0.3, **params}
@@ -233,18 +231,18 @@ def test_machines_that_see_a_part_or_all(multi_class, judge):
     )
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(list(MACHINES)),
     st.sampled_from(list(KERNELS)),
-    st.integers(2049, 3500),
-    st.integers(1, 12),
+    st.integers(1025, 3500),
+    st.integers(2, 12),
     st.sampled_from([1e-3, 0.3, 2.0, 200.0]),
     st.integers(0, 2**20),
     st.booleans(),
 )
 def test_any_size(name, kernel, n, d, cache_size, seed, shrinking):
-    X, y, t = stream(n, d, seed) if d > 1 else stream(n, 2, seed)
+    X, y, t = stream(n, d, seed)
     params = {"kernel": kernel, **KERNELS[kernel], **MACHINES[name]}
     model = getattr(supple, name)(**params, cache_size=cache_size, shrinking=shrinking)
     model.fit(X, targets(name, y, t))

@@ -150,7 +150,7 @@ def test_several_machines(multi_class):
     assert model.kkt_violation_ <= 1e-8
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from(list(MODELS)),
     st.integers(0, 2**20),

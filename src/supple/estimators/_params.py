@@ -12,7 +12,6 @@ import numpy as np
 
 from supple.errors import InvalidInputError
 
-
 _MOST_THREADS = 4096
 
 
