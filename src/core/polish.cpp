@@ -13,9 +13,14 @@ namespace {
 
 class Polish {
  public:
-  Polish(Head& head, double goal, double floor)
-      : h(head), goal_(goal), floor_(floor), x_known_(head.x), x_rough_(head.x) {}
-  PolishResult run(std::int64_t max_rounds, const Interrupt& interrupt);
+  Polish(Head& head, double goal, double floor, const Interrupt& interrupt)
+      : h(head),
+        goal_(goal),
+        floor_(floor),
+        interrupt_(interrupt),
+        x_known_(head.x),
+        x_rough_(head.x) {}
+  PolishResult run(std::int64_t max_rounds);
 
  private:
   struct Violator {
@@ -36,6 +41,7 @@ class Polish {
 
   Head& h;
   double goal_, floor_;
+  const Interrupt& interrupt_;  // asked after each change of the factor, which takes a while
   std::vector<double> x_known_;  // the x that h.F belongs to
   std::vector<double> x_rough_;  // the same for rough members
   std::vector<double> g_, dx_, buffer_;
@@ -75,10 +81,12 @@ void Polish::sync_rough() {
 }
 
 void Polish::admit(std::size_t v) {
+  interrupt_();
   if (!h.enter_margin(v)) slide(v);
 }
 
 void Polish::snap_and_leave(std::size_t v, double bound) {
+  interrupt_();
   h.x[v] = bound;
   h.leave_margin(v);
 }
@@ -182,13 +190,13 @@ void Polish::newton() {
     if (alpha == 0.0) blocked_at_once_ = true;
 }
 
-PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
+PolishResult Polish::run(std::int64_t max_rounds) {
   sync_factor();
   std::int64_t rounds = 0;
   double best = std::numeric_limits<double>::infinity();
   int idle = 0;  // rounds since the violations fell markedly
   for (; rounds < max_rounds; ++rounds) {
-    interrupt();
+    interrupt_();
     sync_expansion();
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) {
@@ -236,7 +244,7 @@ PolishResult Polish::run(std::int64_t max_rounds, const Interrupt& interrupt) {
 
 PolishResult polish(Head& head, double goal, double floor, std::int64_t max_rounds,
                     const Interrupt& interrupt) {
-  return Polish(head, goal, floor).run(max_rounds, interrupt);
+  return Polish(head, goal, floor, interrupt).run(max_rounds);
 }
 
 }  // namespace supple
