@@ -444,9 +444,11 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
     entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
   }
   std::vector<double> columns(entries.size() * slots.size());
-  for (std::size_t k = 0; k < entering.size(); ++k)
-    gram.values(static_cast<std::size_t>(slot[member_of(entering[k])]), slots,
-                columns.data() + k * slots.size());
+  for (std::size_t k = 0; k < entering.size(); ++k) {
+    const auto own = static_cast<std::size_t>(slot[member_of(entering[k])]);
+    if (block.rows() == members()) gram.row(own);  // the block will need all of it
+    gram.values(own, slots, columns.data() + k * slots.size());
+  }
   if (factor.size() == 0) {
     const double own = diagonal(entering[0]);
     factor.set_sigma(own > 0.0 ? own : 1.0);
