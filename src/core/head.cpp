@@ -24,11 +24,6 @@ const double* Head::member_row(std::size_t member, std::vector<double>& buffer) 
   return buffer.data();
 }
 
-const SinglePoints& Head::single() {
-  if (!single_) single_ = gram.single(slot);
-  return *single_;
-}
-
 void Head::snap(std::size_t v, double rounding) {
   if (x[v] - lo[v] <= rounding)
     x[v] = lo[v];
@@ -186,21 +181,6 @@ void Head::forget_factor() {
   release();
 }
 
-void Head::refresh() {
-  F = expansion();
-  std::fill(rough.begin(), rough.end(), 0);
-  roughness = 0.0;
-  updates = 0;
-  peak_mass = mass();
-}
-
-void Head::note_changes(std::uint64_t count) {
-  updates += count;
-  peak_mass = std::max(peak_mass, mass());
-}
-
-bool Head::worn() const { return updates > 50'000 || peak_mass > 100.0 * mass(); }
-
 bool Head::jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
                 const std::vector<double>& hi_new, const PerGroup& target_new) {
   const std::vector<double> before = x;
@@ -241,104 +221,6 @@ std::int64_t Head::member_at(std::int64_t wanted) const {
   return wanted >= 0 && wanted < static_cast<std::int64_t>(member_at_.size())
              ? member_at_[static_cast<std::size_t>(wanted)]
              : -1;
-}
-
-void Head::sharpen() {
-  if (roughness == 0.0) return;
-  // The extremes of F - c decide whether x is optimal, and mu where a group has no margin; the
-  // margin variables are to be solved for.
-  PerGroup up{kInf, kInf}, low{-kInf, -kInf};
-  for (std::size_t v = 0; v < variables(); ++v) {
-    if (fixed(v)) continue;
-    const double G = F[member_of(v)] - c[v];
-    if (x[v] < hi[v]) up[group[v]] = std::min(up[group[v]], G);
-    if (x[v] > lo[v]) low[group[v]] = std::max(low[group[v]], G);
-  }
-  std::vector<std::size_t> close;
-  for (std::size_t m = 0; m < members(); ++m) {
-    if (!rough[m]) continue;
-    for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
-      const double G = F[m] - c[v];
-      if (inside(v) ||
-          (!fixed(v) && ((x[v] < hi[v] && G <= up[group[v]] + 2.0 * roughness) ||
-                         (x[v] > lo[v] && G >= low[group[v]] - 2.0 * roughness)))) {
-        close.push_back(m);
-        break;
-      }
-    }
-  }
-  if (2 * close.size() > members()) {
-    refresh();
-    return;
-  }
-  Slots targets;
-  for (std::size_t m : close) targets.push_back(slot[m]);
-  const Expansion e = by_member(x);
-  const std::vector<double> exact = gram.expand(e.slots, e.coef, targets);
-  for (std::size_t k = 0; k < close.size(); ++k) {
-    F[close[k]] = exact[k];
-    rough[close[k]] = 0;
-  }
-}
-
-Expansion Head::by_member(const std::vector<double>& coefficient) const {
-  Expansion out;
-  for (std::size_t m = 0; m < members(); ++m) {
-    double weight = 0.0;
-    for (std::size_t j = 0; j < per; ++j) weight += coefficient[m * per + j];
-    if (weight == 0.0) continue;
-    out.member.push_back(static_cast<std::int32_t>(m));
-    out.slots.push_back(slot[m]);
-    out.coef.push_back(weight);
-  }
-  return out;
-}
-
-std::vector<double> Head::expansion() {
-  const Expansion e = by_member(x);
-  return gram.expand(e.slots, e.coef, slot);
-}
-
-void Head::follow(const std::vector<double>& x_before) {
-  follow_sharply(x_before);
-  follow_roughly(change_since(x_before));
-}
-
-Expansion Head::change_since(const std::vector<double>& x_before) const {
-  std::vector<double> change(x);
-  for (std::size_t v = 0; v < change.size(); ++v) change[v] -= x_before[v];
-  return by_member(change);
-}
-
-void Head::follow_sharply(const std::vector<double>& x_before) {
-  const Expansion e = change_since(x_before);
-  if (e.coef.empty()) return;
-  std::vector<std::size_t> sharp;
-  Slots targets;
-  for (std::size_t m = 0; m < members(); ++m)
-    if (!rough[m]) {
-      sharp.push_back(m);
-      targets.push_back(slot[m]);
-    }
-  const std::vector<double> added = gram.expand(e.slots, e.coef, targets);
-  for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
-  note_changes(1);
-}
-
-void Head::follow_roughly(const Expansion& change) {
-  if (change.coef.empty() || std::count(rough.begin(), rough.end(), 0) ==
-                                 static_cast<std::ptrdiff_t>(rough.size()))
-    return;
-  std::vector<double> added(members(), 0.0);
-  if (gram.linear())
-    single().add_linear(change.member, change.coef, added.data(), members());
-  else
-    single().add(change.member, change.coef, members(), added.data(), gram.threads);
-  for (std::size_t m = 0; m < members(); ++m)
-    if (rough[m]) F[m] += added[m];
-  double mass = 0.0;
-  for (double coef : change.coef) mass += std::abs(coef);
-  roughness += mass * single().error();
 }
 
 namespace {
