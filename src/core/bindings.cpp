@@ -398,11 +398,14 @@ void bind_head(nb::module_& m) {
              return std::make_pair(r.converged, r.iterations);
            })
       .def("block_smo",
-           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking) {
+           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,
+              bool polish_follows) {
              nb::gil_scoped_release release;
-             const SmoResult r = block_smo(h, eps, max_iterations, shrinking, check_signals);
+             const SmoResult r =
+                 block_smo(h, eps, max_iterations, shrinking, polish_follows, check_signals);
              return std::make_pair(r.converged, r.iterations);
            })
+      .def("catch_up", &Head::catch_up)
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
       .def("polish",
            [](Head& h, double goal, double floor, std::int64_t max_rounds) {

@@ -26,7 +26,7 @@ constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
 
 class BlockSolver {
  public:
-  BlockSolver(Head& head, bool shrinking);
+  BlockSolver(Head& head, bool shrinking, bool polish_follows);
   SmoResult run(double eps, std::int64_t max_iterations, const Interrupt& interrupt);
 
  private:
@@ -46,10 +46,11 @@ class BlockSolver {
   bool whole() const { return work_.size() == active_.size(); }
   void spread();
   void shrink(const Extremes& e);
-  void write_back();  // F of all members at the present x, in single precision
+  void leave_behind();  // F of the active members goes to the head
+  void catch_up();      // and that of the others follows, in single precision
 
   Head& h;
-  bool shrinking_;
+  bool shrinking_, polish_follows_;
   std::vector<double> x_known_;  // the x that h.F belongs to
   Positions movable_;            // members with a box that is not a point
   Positions active_;             // those of them that have not been set aside
@@ -67,8 +68,8 @@ class BlockSolver {
   double moved_ = 0.0;  // sum of the changes of x that F_ has followed in single precision
 };
 
-BlockSolver::BlockSolver(Head& head, bool shrinking)
-    : h(head), shrinking_(shrinking), x_known_(head.x), linear_(head.gram.linear()) {
+BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
+    : h(head), shrinking_(shrinking), polish_follows_(polish_follows), x_known_(head.x), linear_(head.gram.linear()) {
   for (std::size_t m = 0; m < h.members(); ++m)
     for (std::size_t j = 0; j < h.per; ++j)
       if (!h.fixed(m * h.per + j)) {
@@ -292,7 +293,10 @@ void BlockSolver::shrink(const Extremes& e) {
     if (!stuck) kept.push_back(static_cast<std::int32_t>(a));
   }
   if (kept.size() * 3 > active_.size() * 2) return;
-  if (!shrunk_) write_back();
+  if (!shrunk_) {
+    leave_behind();
+    catch_up();
+  }
   shrunk_ = true;
   if (rows_) rows_->keep(kept);
   part_ = points().subset(kept);
@@ -313,20 +317,23 @@ void BlockSolver::shrink(const Extremes& e) {
   }
 }
 
-void BlockSolver::write_back() {
-  std::vector<char> current(h.members(), 0);
+void BlockSolver::leave_behind() {
+  h.behind.assign(h.members(), 1);
   for (std::size_t a = 0; a < active_.size(); ++a) {
     const auto m = static_cast<std::size_t>(active_[a]);
     h.F[m] = F_[a];
-    current[m] = 1;
+    h.behind[m] = 0;
   }
-  for (std::size_t m = 0; m < h.members(); ++m) h.rough[m] = !current[m];
-  h.follow_roughly(h.change_since(x_known_));
+  h.x_behind = x_known_;
   std::fill(h.rough.begin(), h.rough.end(), 1);
   h.roughness += moved_ * points().error();
   moved_ = 0.0;
-  x_known_ = h.x;
   h.note_changes(1);
+}
+
+void BlockSolver::catch_up() {
+  h.catch_up();
+  x_known_ = h.x;
 }
 
 SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interrupt& interrupt) {
@@ -338,12 +345,16 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interr
     const double now = gap(e);
     const bool out_of_time = max_iterations >= 0 && iterations >= max_iterations;
     if (now <= eps || out_of_time) {
-      write_back();
+      // A polish that follows looks at those set aside when it has finished with the others.
+      const bool leave = polish_follows_ && shrunk_ && !out_of_time;
+      leave_behind();
+      if (!leave) catch_up();
       h.balance_mu();
       h.sharpen();
-      const double exact = gap(extremes(movable_, [&](std::size_t a) {
-        return h.F[static_cast<std::size_t>(movable_[a])];
-      }));
+      const Positions& known = leave ? active_ : movable_;
+      const double exact = gap(extremes(
+          known, [&](std::size_t a) { return h.F[static_cast<std::size_t>(known[a])]; }));
+      if (leave && exact > eps) catch_up();
       // Rows in single precision may be too coarse to come closer.
       if (exact <= eps || out_of_time || exact > 0.5 * known_gap) {
         h.balance_mu();
@@ -366,7 +377,8 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interr
     iterations += spent;
     spread();
     if (spent == 0) {  // no pair of the working set moves: rounding
-      write_back();
+      leave_behind();
+      catch_up();
       h.balance_mu();
       h.sharpen();
       return {false, iterations};
@@ -377,8 +389,8 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interr
 }  // namespace
 
 SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-                    const Interrupt& interrupt) {
-  return BlockSolver(head, shrinking).run(eps, max_iterations, interrupt);
+                    bool polish_follows, const Interrupt& interrupt) {
+  return BlockSolver(head, shrinking, polish_follows).run(eps, max_iterations, interrupt);
 }
 
 }  // namespace supple

@@ -165,6 +165,8 @@ void Head::restore(const Snapshot& snapshot) {
   target = snapshot.target;
   rough = snapshot.rough;
   roughness = snapshot.roughness;
+  behind = snapshot.behind;
+  x_behind = snapshot.x_behind;
   forget_factor();
   std::fill(member_at_.begin(), member_at_.end(), -1);
   for (std::size_t m = 0; m < members(); ++m) {
@@ -269,7 +271,7 @@ bool Head::balanced(double share) const {
 double Head::violation(const std::vector<double>& kx) const {
   double worst = 0.0;
   for (std::size_t v = 0; v < variables(); ++v) {
-    if (fixed(v)) continue;
+    if (fixed(v) || is_behind(member_of(v))) continue;
     const double g = kx[member_of(v)] - c[v] + mu[group[v]];
     if (!(std::abs(g) < kInf)) return kInf;
     if (x[v] < hi[v]) worst = std::max(worst, -g);
@@ -292,7 +294,7 @@ double Head::objective(const std::vector<double>& kx) const {
 void Head::balance_mu() {
   PerGroup up{kInf, kInf}, low{-kInf, -kInf}, sum{}, count{};
   for (std::size_t v = 0; v < variables(); ++v) {
-    if (fixed(v)) continue;
+    if (fixed(v) || is_behind(member_of(v))) continue;
     const std::size_t e = group[v];
     const double G = F[member_of(v)] - c[v];
     if (x[v] < hi[v]) up[e] = std::min(up[e], G);

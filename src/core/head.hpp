@@ -42,6 +42,8 @@ struct Snapshot {
   PerGroup mu, target;
   std::vector<char> rough;
   double roughness;
+  std::vector<char> behind;
+  std::vector<double> x_behind;
 };
 
 struct Head {
@@ -58,6 +60,10 @@ struct Head {
   // and their F is known to within `roughness`.
   std::vector<char> rough;
   double roughness = 0.0;
+  // While the block solver or the polish works, rough members may be behind: their F belongs to
+  // `x_behind`, and nothing reads it until catch_up. Empty if there are none.
+  std::vector<char> behind;
+  std::vector<double> x_behind;
   // per variable
   std::vector<double> x, c, lo, hi;
   std::vector<std::uint8_t> group;
@@ -102,7 +108,7 @@ struct Head {
   bool jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
             const std::vector<double>& hi_new, const PerGroup& target_new);
   Snapshot save() const {
-    return {slot, F, x, c, lo, hi, group, mu, target, rough, roughness};
+    return {slot, F, x, c, lo, hi, group, mu, target, rough, roughness, behind, x_behind};
   }
   void restore(const Snapshot& snapshot);
   void refresh();        // F from scratch
@@ -120,6 +126,8 @@ struct Head {
   void follow(const std::vector<double>& x_before);
   void follow_sharply(const std::vector<double>& x_before);
   void follow_roughly(const Expansion& change);
+  void catch_up();  // those behind
+  bool is_behind(std::size_t member) const { return !behind.empty() && behind[member]; }
   Expansion change_since(const std::vector<double>& x_before) const;
   double violation(const std::vector<double>& kx) const;  // absolute
   Audit audit() const;
@@ -143,6 +151,7 @@ struct Head {
   void sync_block();  // make the block's columns the factor's variables
 
  private:
+  void add_roughly(const Expansion& change, const Positions& targets);
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();
@@ -170,9 +179,10 @@ struct SmoResult {
 SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
               const Interrupt& interrupt);
 
-// The same by blocks, for kernels whose rows the core computes itself.
+// The same by blocks, for kernels whose rows the core computes itself. If a polish follows, members
+// that were set aside may be left behind.
 SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-                    const Interrupt& interrupt);
+                    bool polish_follows, const Interrupt& interrupt);
 
 struct PolishResult {
   bool finished;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "head.hpp"
 
@@ -17,6 +18,7 @@ void Head::refresh() {
   F = expansion();
   std::fill(rough.begin(), rough.end(), 0);
   roughness = 0.0;
+  behind.clear();
   updates = 0;
   peak_mass = mass();
 }
@@ -34,14 +36,14 @@ void Head::sharpen() {
   // margin variables are to be solved for.
   PerGroup up{kInf, kInf}, low{-kInf, -kInf};
   for (std::size_t v = 0; v < variables(); ++v) {
-    if (fixed(v)) continue;
+    if (fixed(v) || is_behind(member_of(v))) continue;
     const double G = F[member_of(v)] - c[v];
     if (x[v] < hi[v]) up[group[v]] = std::min(up[group[v]], G);
     if (x[v] > lo[v]) low[group[v]] = std::max(low[group[v]], G);
   }
   std::vector<std::size_t> close;
   for (std::size_t m = 0; m < members(); ++m) {
-    if (!rough[m]) continue;
+    if (!rough[m] || is_behind(m)) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
       const double G = F[m] - c[v];
       if (inside(v) ||
@@ -111,16 +113,37 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
 }
 
 void Head::follow_roughly(const Expansion& change) {
-  if (change.coef.empty() || std::count(rough.begin(), rough.end(), 0) ==
-                                 static_cast<std::ptrdiff_t>(rough.size()))
-    return;
-  std::vector<double> added(members(), 0.0);
-  if (gram.linear())
-    single().add_linear(change.member, change.coef, added.data(), members());
-  else
-    single().add(change.member, change.coef, members(), added.data(), gram.threads);
+  Positions targets;
   for (std::size_t m = 0; m < members(); ++m)
-    if (rough[m]) F[m] += added[m];
+    if (rough[m] && !is_behind(m)) targets.push_back(static_cast<std::int32_t>(m));
+  add_roughly(change, targets);
+}
+
+void Head::catch_up() {
+  if (behind.empty()) return;
+  Positions targets;
+  for (std::size_t m = 0; m < members(); ++m)
+    if (behind[m]) targets.push_back(static_cast<std::int32_t>(m));
+  add_roughly(change_since(x_behind), targets);
+  behind.clear();
+}
+
+void Head::add_roughly(const Expansion& change, const Positions& targets) {
+  if (change.coef.empty() || targets.empty()) return;
+  std::vector<double> added(members(), 0.0);
+  if (gram.linear()) {
+    single().add_linear(change.member, change.coef, added.data(), members());
+    for (std::int32_t m : targets)
+      F[static_cast<std::size_t>(m)] += added[static_cast<std::size_t>(m)];
+  } else {
+    // The targets come first, then those whose x has changed.
+    Positions part = targets, sources(change.member.size());
+    part.insert(part.end(), change.member.begin(), change.member.end());
+    std::iota(sources.begin(), sources.end(), static_cast<std::int32_t>(targets.size()));
+    single().subset(part)->add(sources, change.coef, targets.size(), added.data(), gram.threads);
+    for (std::size_t k = 0; k < targets.size(); ++k)
+      F[static_cast<std::size_t>(targets[k])] += added[k];
+  }
   double mass = 0.0;
   for (double coef : change.coef) mass += std::abs(coef);
   roughness += mass * single().error();

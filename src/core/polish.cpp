@@ -76,6 +76,7 @@ void Polish::sync_expansion() {
 // others leave nothing to do.
 void Polish::sync_rough() {
   h.follow_roughly(h.change_since(x_rough_));
+  h.catch_up();
   x_rough_ = h.x;
   h.sharpen();
 }
@@ -211,7 +212,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     best = std::min(best, worst);
     const bool stuck = worst <= floor_ && idle > 4;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
-      if (h.roughness > 0.0 && x_rough_ != h.x) {
+      if (!h.behind.empty() || (h.roughness > 0.0 && x_rough_ != h.x)) {
         sync_rough();
         continue;
       }

@@ -54,6 +54,7 @@ def polish(head: Any) -> None:
     # On a margin system that is singular to rounding the active set may wander.
     if head.audit()[0] > max(violation, 16.0 * rounding):
         head.restore(state)
+        head.catch_up()
 
 
 def looks_definite(head: Any) -> bool:

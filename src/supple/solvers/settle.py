@@ -115,7 +115,7 @@ def _descend(
     spent = 0
     if first and settings.exact and head.has_blocks:
         goal = max(eps, _HANDOVER * min(1.0, head.audit()[1])) if settings.trusted else eps
-        converged, spent = head.block_smo(goal, limit, settings.shrinking)
+        converged, spent = head.block_smo(goal, limit, settings.shrinking, settings.trusted)
         if converged or spent == limit:
             return converged, spent
         head.refresh()  # single precision leads no further
