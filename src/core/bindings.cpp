@@ -406,6 +406,7 @@ void bind_head(nb::module_& m) {
              return std::make_pair(r.converged, r.iterations);
            })
       .def("catch_up", &Head::catch_up)
+      .def("violators", &Head::violators)
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
       .def("polish",
            [](Head& h, double goal, double floor, std::int64_t max_rounds) {

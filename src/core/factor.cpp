@@ -149,6 +149,10 @@ void Factor::set_right_side(const std::vector<double>& r) {
   forward(v_[kMaxGroups].data());
 }
 
+void Factor::scale_right_side(double factor) {
+  for (double& r : v_[kMaxGroups]) r *= factor;
+}
+
 void Factor::clear_right_side() { v_[kMaxGroups].assign(empty_.size(), 0.0); }
 
 std::vector<double> Factor::eliminate(const PerGroup& s, PerGroup& dmu) const {

@@ -51,6 +51,7 @@ class Factor {
   void dependence(std::vector<double>& weights);
 
   void set_right_side(const std::vector<double>& r);  // in the order of variables()
+  void scale_right_side(double factor);
   void clear_right_side();
   // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
   void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const;

@@ -284,6 +284,16 @@ Audit Head::audit() const {
   return {violation(F), scale(F), rounding(), balanced(1e-13)};
 }
 
+std::size_t Head::violators(double eps) const {
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < variables(); ++v) {
+    if (fixed(v)) continue;
+    const double g = gradient(v);
+    count += (x[v] < hi[v] && g < -eps) || (x[v] > lo[v] && g > eps);
+  }
+  return count;
+}
+
 double Head::objective(const std::vector<double>& kx) const {
   double value = 0.0;
   for (std::size_t v = 0; v < variables(); ++v)

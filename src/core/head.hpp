@@ -131,6 +131,7 @@ struct Head {
   Expansion change_since(const std::vector<double>& x_before) const;
   double violation(const std::vector<double>& kx) const;  // absolute
   Audit audit() const;
+  std::size_t violators(double eps) const;  // variables that violate KKT by more, by F
   double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x
   // The scale of c; where c = 0 that of Kx, or of its terms should they cancel.
   double scale(const std::vector<double>& kx) const;

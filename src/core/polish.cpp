@@ -34,6 +34,7 @@ class Polish {
   std::vector<Violator> violators() const;
   double margin_residual();
   void admit(std::size_t v);
+  void admit_several(const std::vector<Violator>& found, std::size_t room);
   void slide(std::size_t v);
   void newton();
   bool step_to_box(double& alpha);
@@ -84,6 +85,21 @@ void Polish::sync_rough() {
 void Polish::admit(std::size_t v) {
   interrupt_();
   if (!h.enter_margin(v)) slide(v);
+}
+
+// A pass over the factor serves some of them at a time.
+void Polish::admit_several(const std::vector<Violator>& found, std::size_t room) {
+  constexpr std::size_t kTogether = 4;
+  const std::size_t count = std::min(room, found.size());
+  for (std::size_t first = 0; first < count; first += kTogether) {
+    interrupt_();
+    std::vector<std::size_t> together;
+    for (std::size_t k = first; k < std::min(count, first + kTogether); ++k)
+      together.push_back(found[k].variable);
+    const std::size_t before = h.factor.size();
+    if (h.enter_margin(together, std::vector<double>(together.size(), 0.0))) continue;
+    for (std::size_t k = h.factor.size() - before; k < together.size(); ++k) admit(together[k]);
+  }
 }
 
 void Polish::snap_and_leave(std::size_t v, double bound) {
@@ -158,9 +174,6 @@ double Polish::margin_residual() {
 
 // One step of the equality system, cut at the box. False: a variable was blocked and has left.
 bool Polish::step_to_box(double& alpha) {
-  std::vector<double> r(g_.size());
-  for (std::size_t i = 0; i < r.size(); ++i) r[i] = -g_[i];
-  h.factor.set_right_side(r);
   h.factor.solve(h.missing(), dx_, dmu_);
   alpha = 1.0;
   std::ptrdiff_t blocking = -1;
@@ -173,19 +186,20 @@ bool Polish::step_to_box(double& alpha) {
       blocking = static_cast<std::ptrdiff_t>(i);
     }
   }
-  for (std::size_t i = 0; i < margin.size(); ++i) {
+  for (std::size_t i = 0; i < margin.size(); ++i)
     h.x[static_cast<std::size_t>(margin[i])] += alpha * dx_[i];
-    g_[i] *= 1.0 - alpha;
-  }
+  h.factor.scale_right_side(1.0 - alpha);  // what is left of the gradients
   for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += alpha * dmu_[e];
   if (blocking < 0) return true;
   const auto v = static_cast<std::size_t>(margin[static_cast<std::size_t>(blocking)]);
-  g_.erase(g_.begin() + blocking);
   snap_and_leave(v, dx_[static_cast<std::size_t>(blocking)] > 0.0 ? h.hi[v] : h.lo[v]);
   return false;
 }
 
 void Polish::newton() {
+  margin_residual();
+  for (double& g : g_) g = -g;
+  h.factor.set_right_side(g_);
   double alpha = 0.0;
   while (h.factor.size() > 0 && !step_to_box(alpha))
     if (alpha == 0.0) blocked_at_once_ = true;
@@ -226,12 +240,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     std::size_t room = std::max<std::size_t>(8, h.factor.size() / 2);
     if (blocked_at_once_) room = residual <= goal_ ? 1 : 0;
     blocked_at_once_ = false;
-    for (const Violator& violator : found) {
-      if (room-- == 0) break;
-      admit(violator.variable);
-      if (!h.factor.has_group(h.group[violator.variable])) room += 1;
-    }
-    margin_residual();
+    admit_several(found, room);
     newton();
   }
   sync_expansion();

@@ -9,7 +9,7 @@ from scipy.linalg import cython_lapack, lapack
 
 from supple._core import use_dpotrf
 
-__all__ = ["factor_margin", "looks_definite", "polish"]
+__all__ = ["factor_margin", "looks_definite", "margin_changes", "polish"]
 
 use_dpotrf(cython_lapack.__pyx_capi__["dpotrf"])
 
@@ -20,14 +20,16 @@ _SHARE = 128
 _SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
 
 
+def margin_changes(head: Any) -> int:
+    """Return how many variables joined or left the margin set since it was factored."""
+    return len(np.setxor1d(head.inside(), head.margin, assume_unique=True))
+
+
 def factor_margin(head: Any) -> None:
     """Factor the margin system anew (pivoted Cholesky) when many variables joined or left it."""
     inside = head.inside()
-    margin = head.margin
-    if len(margin):
-        changes = len(np.setxor1d(inside, margin, assume_unique=True))
-        if changes <= _FEW_CHANGES + len(inside) // _SHARE:
-            return
+    if len(head.margin) and margin_changes(head) <= _FEW_CHANGES + len(inside) // _SHARE:
+        return
     if not len(inside):
         return
     sigma = float(head.diagonal_of(inside).mean()) or 1.0

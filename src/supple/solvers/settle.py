@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from supple.errors import SolverError
 from supple.qp import Move
-from supple.solvers.batch import looks_definite, polish
+from supple.solvers.batch import looks_definite, margin_changes, polish
 
 __all__ = ["Outcome", "Settings", "settle"]
 
@@ -15,6 +15,7 @@ ACCEPTED = 1e-9  # KKT violation, relative to the scale of c, that ends the sear
 PROMISED = 1e-8  # and the one above which the user is told; where rounding forbids it: 1e-6
 _AT_WORST = 1e-6
 _HANDOVER = 0.005  # gap from which the polish needs only few changes of the margin set
+_SHARE = 64  # part of the margin set: fewer violators than that are left to the polish
 _SMALL = 1000  # members
 _PATIENCE = 1_000_000  # SMO iterations that a hard problem may take between two polishes
 
@@ -123,6 +124,12 @@ def _descend(
     return converged, spent + more
 
 
+def _nearly_optimal(head: Any, eps: float) -> bool:
+    """Whether the polish alone is cheaper: few variables are to enter a margin set at hand."""
+    n_margin = len(head.margin)
+    return n_margin > 0 and head.violators(eps) + margin_changes(head) <= n_margin // _SHARE
+
+
 def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
     """SMO, then the polish; again from there, with a tighter tolerance, if need be."""
     tol, iterations = settings.tol, 0
@@ -133,7 +140,9 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
         # LIBSVM's stopping gap, but relative where the scale of the problem is small.
         eps = max(tol * min(1.0, scale), 4.0 * rounding)
         limit = settings.max_iter - iterations if settings.max_iter >= 0 else patience
-        converged, spent = _descend(head, eps, limit, settings, first=best is None)
+        converged, spent = True, 0
+        if best is not None or not _nearly_optimal(head, eps):
+            converged, spent = _descend(head, eps, limit, settings, first=best is None)
         iterations += spent
         if not settings.exact or (settings.max_iter >= 0 and not converged):
             return Outcome("smo", breakpoints, iterations, _Quality(head).kkt, converged)
