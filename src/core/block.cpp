@@ -46,6 +46,9 @@ class BlockSolver {
   bool whole() const { return work_.size() == active_.size(); }
   void spread();
   void shrink(const Extremes& e);
+  void set_aside_far();
+  void keep(const Positions& kept);
+  double drift() const;
   void leave_behind();  // F of the active members goes to the head
   void catch_up();      // and that of the others follows, in single precision
 
@@ -55,6 +58,7 @@ class BlockSolver {
   Positions movable_;            // members with a box that is not a point
   Positions active_;             // those of them that have not been set aside
   bool shrunk_ = false;
+  double slack_ = kInf;          // that F of those set aside as far may use up
   std::vector<double> F_;        // of the active members
   std::unique_ptr<SinglePoints> part_;  // the active members, unless they are all
   std::unique_ptr<RowCache> rows_;
@@ -89,6 +93,7 @@ void BlockSolver::activate_all() {
   work_.clear();
   place_.assign(active_.size(), -1);
   shrunk_ = false;
+  slack_ = kInf;
 }
 
 void BlockSolver::refresh() {
@@ -292,6 +297,44 @@ void BlockSolver::shrink(const Extremes& e) {
     }
     if (!stuck) kept.push_back(static_cast<std::int32_t>(a));
   }
+  keep(kept);
+}
+
+// A problem that was solved before some examples joined or left: those far from the margin will
+// hardly move.
+void BlockSolver::set_aside_far() {
+  std::vector<double> slack(active_.size(), kInf);
+  for (std::size_t a = 0; a < active_.size(); ++a)
+    for (std::size_t j = 0; j < h.per; ++j) {
+      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j;
+      if (h.x[v] < h.hi[v]) slack[a] = std::min(slack[a], h.gradient(v));
+      if (h.x[v] > h.lo[v]) slack[a] = std::min(slack[a], -h.gradient(v));
+    }
+  const auto needed = std::count_if(slack.begin(), slack.end(), [](double s) { return s <= 0.0; });
+  const std::size_t wanted = std::max(kWhole, 2 * static_cast<std::size_t>(needed));
+  if (wanted >= active_.size()) return;
+  std::vector<double> sorted = slack;
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(wanted), sorted.end());
+  Positions kept;
+  for (std::size_t a = 0; a < active_.size(); ++a)
+    if (slack[a] < sorted[wanted]) kept.push_back(static_cast<std::int32_t>(a));
+  keep(kept);
+  if (shrunk_) slack_ = sorted[wanted];
+}
+
+// How far F has moved where x has not.
+double BlockSolver::drift() const {
+  double most = 0.0;
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    const auto m = static_cast<std::size_t>(active_[a]);
+    bool moved = false;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) moved |= h.x[v] != x_known_[v];
+    if (!moved) most = std::max(most, std::abs(F_[a] - h.F[m]));
+  }
+  return most;
+}
+
+void BlockSolver::keep(const Positions& kept) {
   if (kept.size() * 3 > active_.size() * 2) return;
   if (!shrunk_) {
     leave_behind();
@@ -339,6 +382,7 @@ void BlockSolver::catch_up() {
 SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interrupt& interrupt) {
   std::int64_t iterations = 0;
   activate_all();
+  if (shrinking_ && !linear_ && h.factor.size() > 0) set_aside_far();
   double known_gap = kInf;  // at the last F in double precision
   while (true) {
     const Extremes e = extremes(active_, [&](std::size_t a) { return F_[a]; });
@@ -346,7 +390,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interr
     const bool out_of_time = max_iterations >= 0 && iterations >= max_iterations;
     if (now <= eps || out_of_time) {
       // A polish that follows looks at those set aside when it has finished with the others.
-      const bool leave = polish_follows_ && shrunk_ && !out_of_time;
+      const bool leave = polish_follows_ && shrunk_ && !out_of_time && drift() < slack_;
       leave_behind();
       if (!leave) catch_up();
       h.balance_mu();

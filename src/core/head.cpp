@@ -195,22 +195,24 @@ bool Head::jump(const std::vector<std::int64_t>& moved, const std::vector<double
   target = target_new;
   PerGroup missing = target;
   for (std::size_t v = 0; v < variables(); ++v) missing[group[v]] -= x[v];
-  std::vector<std::size_t> order(variables());
-  for (std::size_t v = 0; v < order.size(); ++v) order[v] = v;
   for (std::size_t e = 0; e < n_groups; ++e) {
     if (missing[e] == 0.0) continue;
     const double sign = missing[e] > 0.0 ? 1.0 : -1.0;
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return sign * (F[member_of(a)] - c[a]) < sign * (F[member_of(b)] - c[b]);
-    });
-    for (std::size_t v : order) {
-      if (group[v] != e) continue;
-      const double room = sign > 0.0 ? hi[v] - x[v] : x[v] - lo[v];
-      const double step = std::min(room, std::abs(missing[e]));
-      if (step <= 0.0) continue;
-      x[v] = step == room ? (sign > 0.0 ? hi[v] : lo[v]) : x[v] + sign * step;
+    const auto room = [&](std::size_t v) { return sign > 0.0 ? hi[v] - x[v] : x[v] - lo[v]; };
+    // A heap: often a few variables suffice.
+    using Candidate = std::pair<double, std::size_t>;
+    std::vector<Candidate> heap;
+    for (std::size_t v = 0; v < variables(); ++v)
+      if (group[v] == e && room(v) > 0.0)
+        heap.emplace_back(sign * (F[member_of(v)] - c[v]), v);
+    std::make_heap(heap.begin(), heap.end(), std::greater<Candidate>());
+    while (missing[e] != 0.0 && !heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end(), std::greater<Candidate>());
+      const std::size_t v = heap.back().second;
+      heap.pop_back();
+      const double step = std::min(room(v), std::abs(missing[e]));
+      x[v] = step == room(v) ? (sign > 0.0 ? hi[v] : lo[v]) : x[v] + sign * step;
       missing[e] -= sign * step;
-      if (missing[e] == 0.0) break;
     }
     // What rounding leaves over is no reason to give up.
     if (std::abs(missing[e]) > 1e-12 * std::max(1.0, std::abs(target[e]))) return false;
