@@ -13,6 +13,7 @@
 #include <string>
 
 #include "head.hpp"
+#include "lasvm.hpp"
 
 namespace nb = nanobind;
 using namespace supple;
@@ -405,6 +406,17 @@ void bind_head(nb::module_& m) {
                  block_smo(h, eps, max_iterations, shrinking, polish_follows, check_signals);
              return std::make_pair(r.converged, r.iterations);
            })
+      .def("process",
+           [](Head& h, std::int64_t slot, double c, double lo, double hi, double tau) {
+             require(checked_slot(h.gram, slot) < h.gram.size() && h.member_at(slot) < 0,
+                     "the example already is a member");
+             require(h.per == 1 && h.n_groups == 1, "one variable per member, one group");
+             nb::gil_scoped_release release;
+             return lasvm_process(h, slot, c, lo, hi, tau);
+           })
+      .def("reprocess", &lasvm_reprocess, nb::call_guard<nb::gil_scoped_release>())
+      .def("settle_mu", &lasvm_settle)
+      .def("idle", [](const Head& h) { return to_numpy(lasvm_idle(h)); })
       .def("catch_up", &Head::catch_up)
       .def("violators", &Head::violators)
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })

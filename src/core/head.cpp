@@ -65,6 +65,24 @@ void Head::append(const std::int64_t* slots, const double* c_values, const std::
       }
     }
   }
+  enter(slots, c_values, groups, count, kx, values);
+}
+
+void Head::append_with_row(std::int64_t new_slot, double c_value) {
+  const double* row = gram.row(static_cast<std::size_t>(new_slot));
+  double kx = 0.0;
+  if (in_place_)
+    kx = simd().dot(row, x.data(), members());
+  else
+    for (std::size_t m = 0; m < members(); ++m) kx += row[slot[m]] * x[m];
+  const std::uint8_t first = 0;
+  enter(&new_slot, &c_value, &first, 1, {kx}, {});
+}
+
+void Head::enter(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+                 std::size_t count, const std::vector<double>& kx,
+                 const std::vector<double>& values) {
+  const std::size_t old = members();
   release();
   for (std::size_t k = 0; k < count; ++k) {
     in_place_ = in_place_ && slots[k] == static_cast<std::int64_t>(old + k);

@@ -98,6 +98,8 @@ struct Head {
   // New members enter with an empty box at 0, which is optimal whatever their gradient.
   void append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
               std::size_t count);
+  // One member more, of a head with one variable per member, by the kernel row of its example.
+  void append_with_row(std::int64_t slot, double c_value);
   // The store removes the examples at these slots one after the other, and each time the one in
   // the last slot takes the freed one. Members leave with all variables at 0.
   void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
@@ -152,6 +154,8 @@ struct Head {
   void sync_block();  // make the block's columns the factor's variables
 
  private:
+  void enter(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+             std::size_t count, const std::vector<double>& kx, const std::vector<double>& values);
   void add_roughly(const Expansion& change, const Positions& targets);
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor

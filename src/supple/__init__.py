@@ -14,11 +14,12 @@ from supple.errors import (
     SuppleError,
     UnknownIdError,
 )
-from supple.estimators import SVC, SVDD, SVR, NuSVC, OneClassSVM
+from supple.estimators import LASVC, SVC, SVDD, SVR, NuSVC, OneClassSVM
 
 __version__ = version("supple")
 
 __all__ = [
+    "LASVC",
     "SVC",
     "SVDD",
     "SVR",

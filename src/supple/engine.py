@@ -410,7 +410,7 @@ class Engine:
         step = Step(
             action=action,
             ids=ids,
-            solver=next((s for s in ("smo", "path") if s in solvers), "none"),
+            solver=next((s for s in ("smo", "path", "lasvm") if s in solvers), "none"),
             breakpoints=sum(outcome.breakpoints for outcome in outcomes),
             iterations=sum(outcome.iterations for outcome in outcomes),
             n_margin=sum(len(m.core.margin) for m in self._machines.values()),

@@ -58,6 +58,10 @@ class Store:
             )
         _check_unique(ids)
 
+    def holds(self, identity: int) -> bool:
+        """Whether the example of this id is held."""
+        return identity in self._slot_of
+
     def slots(self, ids: np.ndarray) -> np.ndarray:
         """Return the slots of these ids, which must be known and must not repeat."""
         values = ids.tolist()

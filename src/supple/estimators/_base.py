@@ -1,4 +1,4 @@
-"""What the five estimators share: parameters and the life of the engine.
+"""What the estimators share: parameters and the life of the engine.
 
 An estimator owns its hyper-parameters and its label table; everything learned belongs to the
 engine. `fit` builds a new model and swaps it in at the end, so a fit that fails or is
@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple.engine import Engine, Step
 from supple.errors import (
@@ -146,7 +146,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
                 class_weight = self._check_whole(batch, class_weight)
             model = self._build(params, batch, class_weight)
             with Shielded():
-                step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
+                step = self._learn(model, batch, whole=whole)
                 if whole and self._may_wait:
                     self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
                 self._model = model
@@ -161,19 +161,31 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     def _build(self, params: dict[str, Any], batch: Batch, class_weight: dict[int, float]) -> Model:
         """Return a model with an empty engine, made for the kind of points in `batch`."""
         gamma = resolve_gamma(params["gamma"], batch.X, batch.weight)
-        engine = Engine(
+        engine = self._engine(
+            params,
             self._problem(params),
             make_kernel(params, gamma),
             self._plan(),
             cache_bytes=int(min(params["cache_size"] * _MEBIBYTE, 2**62)),
             tol=float(params["tol"]),
-            max_iter=int(params["max_iter"]),
-            shrinking=bool(params["shrinking"]),
             class_weight=class_weight,
         )
         engine.threads = self._threads()
         container = type(batch.X) if sp.issparse(batch.X) else None
         return Model(engine, params, gamma, container, batch.X.dtype, batch.labels, class_weight)
+
+    def _engine(self, params: Mapping[str, Any], *parts: Any, **settings: Any) -> Engine:
+        """Return the engine that does the work."""
+        return Engine(
+            *parts,
+            max_iter=int(params["max_iter"]),
+            shrinking=bool(params["shrinking"]),
+            **settings,
+        )
+
+    def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
+        """Hand a checked batch to the engine; `whole` if that is all there is."""
+        return model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
 
     def _learn_more(
         self,
@@ -191,13 +203,13 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         labels = self._later_labels(model, classes)
         batch = self._check_batch(X, y, sample_weight, ids, labels, model)
         model.cache.clear()
-        before = model.engine.n
+        before = model.engine.seen
         with Shielded():
             try:
-                step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
+                step = self._learn(model, batch, whole=False)
             finally:
                 # Also after an error that came when the examples were in, say from a listener.
-                if model.engine.n > before:
+                if model.engine.seen > before:
                     model.labels = batch.labels
         return self._after(model, step, "partial_fit")
 
@@ -257,106 +269,6 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
                 NotReadyWarning,
             )
         return self
-
-    # ------------------------------------------------------------------ updates
-
-    def forget(self, ids: ArrayLike) -> Self:
-        """Remove examples exactly, as if they had never been learned.
-
-        Parameters
-        ----------
-        ids : int or array-like of int
-            Ids of the examples, see the attribute ``ids_``.
-
-        Returns
-        -------
-        self : object
-            The model that `fit` gives on the remaining examples.
-        """
-        model = self._held()
-        self._check_update(model, "forget")
-        checked = check_ids(ids)
-        model.cache.clear()
-        return self._after(model, model.engine.unlearn(checked), "forget")
-
-    def reweight(self, ids: ArrayLike, sample_weight: ArrayLike) -> Self:
-        """Change the weights of examples exactly.
-
-        Parameters
-        ----------
-        ids : int or array-like of int
-            Ids of the examples, see the attribute ``ids_``.
-        sample_weight : float or array-like of float
-            New weights >= 0, one for all or one per id. Weight 2 is the same as two copies of
-            the example; weight 0 keeps it without effect.
-
-        Returns
-        -------
-        self : object
-            The model that `fit` gives with these weights.
-        """
-        model = self._held()
-        self._check_update(model, "reweight")
-        checked = check_ids(ids)
-        weight = check_weight(sample_weight, len(checked))
-        model.cache.clear()
-        return self._after(model, model.engine.reweight(checked, weight), "reweight")
-
-    def retune(self, **params: Any) -> Self:
-        """Move the model exactly to other values of its parameters.
-
-        Parameters of the problem (C, nu, epsilon, class weights) are followed along the path of
-        optimal solutions; a new kernel parameter is a warm start from the present solution.
-
-        Parameters
-        ----------
-        **params : dict
-            New values, by name: ``gamma``, ``coef0``, ``degree`` and, where the estimator has
-            them, ``C``, ``nu``, ``epsilon`` and ``class_weight``.
-
-        Returns
-        -------
-        self : object
-            The model that `fit` gives with these parameters on the examples held.
-        """
-        name = type(self).__name__
-        model = self._held()
-        unknown = sorted(set(params) - set(self._tunable))
-        if unknown or not params:
-            raise InvalidInputError(
-                f"retune of {name} takes {', '.join(self._tunable)}. Got "
-                f"{', '.join(unknown) or 'nothing'} instead. Other parameters take effect at fit."
-            )
-        validate_parameter_constraints(self._parameter_constraints, params, caller_name=name)
-        check_numbers(name, params)
-        self._check_unchanged(model, "retune", but=params)
-        model.engine.threads = self._threads()
-        new = {**model.params, **params}
-        self._check_params(new)
-        gamma = model.gamma
-        if "gamma" in params:
-            points = model.engine.points(np.arange(model.engine.n))
-            gamma = resolve_gamma(params["gamma"], points, model.engine.weight)
-        labels, class_weight = model.labels, model.class_weight
-        if "class_weight" in params:
-            labels, class_weight = self._new_class_weight(model, params["class_weight"])
-        changes: dict[str, Any] = {
-            "problem": (self._problem(model.params), self._problem(new)),
-            "kernel": (make_kernel(model.params, model.gamma), make_kernel(new, gamma)),
-            "class_weight": (model.class_weight, class_weight),
-        }
-        changes = {key: after for key, (before, after) in changes.items() if before != after}
-        model.cache.clear()
-        with Shielded():
-            try:
-                step = model.engine.retune(**changes) if changes else None
-            finally:
-                # Also after an error that came when the change was made, say from a listener.
-                if all(getattr(model.engine, key) == after for key, after in changes.items()):
-                    self.set_params(**params)
-                    model.params, model.gamma = self._current_params(), gamma
-                    model.labels, model.class_weight = labels, class_weight
-        return self if step is None else self._after(model, step, "retune")
 
     # ------------------------------------------------------------------ parameters
 

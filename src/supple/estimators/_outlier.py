@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 
-from supple.estimators._base import BaseSVM
+from supple.estimators._updates import ExactUpdates
 
 # Decision values smaller than this part of the offset are rounding errors of zero.
 _BOUNDARY = 1e-12
 
 
-class BaseOutlier(OutlierMixin, BaseSVM):
+class BaseOutlier(OutlierMixin, ExactUpdates):
     """Base of OneClassSVM and SVDD: positive inside the boundary, negative outside."""
 
     _y_check = None

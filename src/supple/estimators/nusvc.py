@@ -10,9 +10,10 @@ from sklearn.utils._param_validation import Interval
 
 from supple import problems
 from supple.estimators._classifier import BaseClassifier
+from supple.estimators._updates import ExactUpdates
 
 
-class NuSVC(BaseClassifier):
+class NuSVC(BaseClassifier, ExactUpdates):
     """Classify by the maximum margin with a given share of margin errors, exactly updatable.
 
     For two classes y = +1, -1 the machine minimises::

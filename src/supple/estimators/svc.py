@@ -13,9 +13,10 @@ from supple import problems
 from supple.errors import InvalidInputError
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._params import check_numbers, show
+from supple.estimators._updates import ExactUpdates
 
 
-class SVC(BaseClassifier):
+class SVC(BaseClassifier, ExactUpdates):
     """Classify by the maximum margin, and learn or forget examples exactly.
 
     For two classes y = +1, -1 the machine minimises::

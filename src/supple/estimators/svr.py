@@ -12,13 +12,13 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval
 
 from supple import problems
-from supple.estimators._base import BaseSVM
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Model
+from supple.estimators._updates import ExactUpdates
 from supple.estimators._validation import Points, check_numeric, check_targets
 
 
-class SVR(RegressorMixin, BaseSVM):
+class SVR(RegressorMixin, ExactUpdates):
     """Fit a function within a tube of width epsilon, and learn or forget examples exactly.
 
     The machine minimises::
@@ -107,11 +107,11 @@ class SVR(RegressorMixin, BaseSVM):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        **BaseSVM._parameter_constraints,
+        **ExactUpdates._parameter_constraints,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
-    _tunable = ("C", "epsilon", *BaseSVM._tunable)
+    _tunable = ("C", "epsilon", *ExactUpdates._tunable)
     _y_check = {"y_numeric": True}
 
     def __init__(

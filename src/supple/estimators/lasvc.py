@@ -1,0 +1,201 @@
+"""Online support vector classification by LASVM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, Self
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from supple import problems
+from supple.engine import Engine, Step
+from supple.estimators._classifier import BaseClassifier
+from supple.estimators._model import Batch, Model
+from supple.online import OnlineEngine, Schedule
+
+
+class LASVC(BaseClassifier):
+    """Classify by a machine that looks at each example once and keeps few of them.
+
+    The objective is that of :class:`SVC`. Each example takes one step with the most violating
+    partner (PROCESS), followed by steps of the most violating pairs of the current expansion
+    (REPROCESS); examples that are not used are let go at once. One pass comes close to the
+    optimum; `finish` steps until no pair of the examples kept violates the optimality conditions
+    by more than `tol`. The method is that of Bordes, Ertekin, Weston and Bottou (2005).
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a margin error, > 0.
+    kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="rbf"
+        As in :class:`SVC`. A precomputed matrix does not fit a machine that sees examples
+        one after the other.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, fixed at the first batch.
+    coef0 : float, default=0.0
+        Constant in the polynomial and sigmoid kernels.
+    tol : float, default=1e-3
+        Violation from which a pair is worth a step (tau in the paper).
+    epochs : int, default=1
+        How often each batch is worked through.
+    selection : {"random", "gradient", "active", "autoactive"}, default="random"
+        Which example of the batch comes next: any; of 50 random ones the one with the largest
+        loss; the one closest to the decision boundary, whatever its label; or the closest of as
+        many as it takes to find five inside the margin, at most 100.
+    share : float, default=1.0
+        Share of a batch that is processed in an epoch; the others are not looked at again. Of
+        use with a selection.
+    reprocess : int, default=1
+        Steps of REPROCESS after each example.
+    finishing : bool, default=True
+        Whether `fit` ends with `finish`. `partial_fit` never does.
+    cache_size : float, default=200
+        Size of the kernel cache in MB.
+    class_weight : dict or "balanced", default=None
+        Factors on C by label, as in :class:`SVC`.
+    verbose : bool or int, default=False
+        Print one line for each update, and progress on long ones.
+    n_jobs : int, default=None
+        Threads of `finish` and of predictions; None means 1, -1 all processors.
+    random_state : int, default=None
+        Seed of the order of the examples.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        One column per class, or one per pair of classes. Ignored for two classes.
+    break_ties : bool, default=False
+        Whether `predict` settles equal numbers of votes by the decision function ("ovr").
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        One machine per pair of classes, or one per class against the rest. All share the
+        examples kept and their kernel rows.
+
+    Attributes
+    ----------
+    n_process_ : int
+        Examples that PROCESS has seen.
+    classes_, support_, support_ids_, support_vectors_, n_support_, dual_coef_, coef_, intercept_
+        As in :class:`SVC`, of the examples kept.
+    ids_ : ndarray of shape (n_held,)
+        Ids of the examples kept: support vectors and those that may soon be.
+    kkt_violation_, dual_objective_ : float
+        How far from optimal the machine is on the examples kept.
+    fit_status_ : int
+        0 if no pair of the examples kept violates the conditions by more than `tol`.
+    n_samples_seen_ : int
+        Examples given since the last `fit`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from supple import LASVC
+    >>> X, y = make_moons(400, noise=0.2, random_state=0)
+    >>> model = LASVC(C=10, gamma=1.0, random_state=0)
+    >>> for start in range(0, 400, 50):
+    ...     _ = model.partial_fit(X[start : start + 50], y[start : start + 50])
+    >>> model.finish().score(X, y) > 0.95, len(model.ids_) < 200
+    (True, True)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **BaseClassifier._parameter_constraints,
+        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "selection": [StrOptions({"random", "gradient", "active", "autoactive"})],
+        "share": [Interval(Real, 0.0, 1.0, closed="right")],
+        "reprocess": [Interval(Integral, 0, None, closed="left")],
+        "finishing": ["boolean"],
+        "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
+    }
+    _tunable = ()
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        epochs: int = 1,
+        selection: str = "random",
+        share: float = 1.0,
+        reprocess: int = 1,
+        finishing: bool = True,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool | int = False,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        multi_class: str = "ovo",
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.epochs = epochs
+        self.selection = selection
+        self.share = share
+        self.reprocess = reprocess
+        self.finishing = finishing
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.multi_class = multi_class
+
+    def finish(self) -> Self:
+        """Step until no pair of the examples kept violates the conditions by more than `tol`.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator, which can go on learning.
+        """
+        model = self._fitted()
+        self._check_update(model, "finish")
+        model.cache.clear()
+        return self._after(model, _online(model).finish(), "finish")
+
+    @property
+    def n_process_(self) -> int:
+        """Examples that PROCESS has seen."""
+        return _online(self._held()).processed
+
+    # ------------------------------------------------------------------ hooks of the base
+
+    def _problem(self, params: Mapping[str, Any]) -> problems.CSVC:
+        return problems.CSVC(float(params["C"]))
+
+    def _engine(self, params: Mapping[str, Any], *parts: Any, **settings: Any) -> Engine:
+        schedule = Schedule(
+            params["selection"],
+            int(params["epochs"]),
+            float(params["share"]),
+            int(params["reprocess"]),
+        )
+        return OnlineEngine(*parts, schedule=schedule, seed=params["random_state"], **settings)
+
+    def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
+        engine = _online(model)
+        engine.progress = self._show_progress if self.verbose else None
+        step = super()._learn(model, batch, whole=whole)
+        return engine.finish() if whole and self.finishing else step
+
+    def _show_progress(self, done: int, total: int) -> None:
+        print(f"[{type(self).__name__}] {done} of {total} examples")
+
+
+def _online(model: Model) -> OnlineEngine:
+    assert isinstance(model.engine, OnlineEngine)
+    return model.engine

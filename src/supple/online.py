@@ -1,0 +1,271 @@
+"""The engine of LASVM: one look at each example, and only the current expansion is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from supple.engine import Engine, Step
+from supple.gram import Feeder, gram_for
+from supple.interrupts import Interruptible, Shielded
+from supple.machine import Key, Machine
+from supple.qp import Rows
+from supple.solvers import Outcome
+
+__all__ = ["OnlineEngine", "Schedule"]
+
+_SEEDS = 5  # examples of a new class that are processed before all others
+_SAMPLE = 50  # candidates looked at by a selection
+_DULL = 5  # autoactive: so many candidates within the margin are enough
+_SWEEP = 50  # examples between two looks for idle ones
+_NEWS = 1000  # examples between two reports of progress
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How a batch is worked through."""
+
+    selection: str  # random, gradient, active or autoactive
+    epochs: int
+    share: float  # of the examples that is processed in an epoch
+    reprocess: int  # steps after each example
+
+
+@dataclass(frozen=True)
+class _Work:
+    """A batch on its way: points, labels, weights, ids and their rows in each head."""
+
+    X: Any
+    y: np.ndarray
+    weight: np.ndarray
+    ids: np.ndarray
+    feed: Feeder
+    heads: dict[Key, tuple[dict[int, int], Rows]]  # place of example k in the rows
+
+
+class OnlineEngine(Engine):
+    """LASVM machines: PROCESS and REPROCESS instead of exact optima.
+
+    The examples held are those that some head uses or may soon use; all others are gone. After
+    every example the model is complete, so work that is interrupted can go on from there.
+    """
+
+    def __init__(self, *parts: Any, schedule: Schedule, seed: int | None, **settings: Any) -> None:
+        super().__init__(*parts, max_iter=-1, shrinking=True, **settings)
+        self.schedule = schedule
+        self.processed = 0  # examples that PROCESS has seen
+        self.progress: Callable[[int, int], None] | None = None  # done and to do
+        self._random = np.random.default_rng(seed)
+
+    @property
+    def exact(self) -> bool:
+        """An online machine is never claimed to be exact."""
+        return False
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Kx is not saved. Computed afresh here as well, it is the same to the last bit in both,
+        # and so is what they do next.
+        for machine in self._machines.values():
+            machine.core.refresh()
+        return super().__getstate__() | {"progress": None}
+
+    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray | None) -> Step:
+        """Work through a batch."""
+        start = time.perf_counter()
+        if ids is None:
+            ids = self._store.new_ids(X.shape[0])
+        self._store.check_new(ids)
+        if self._gram is None:
+            self._gram = gram_for(self.kernel, X, self._cache_bytes)
+        self._gram.refuse_updates()
+        self._gram.core.threads = self.threads
+        with Shielded():
+            work = self._prepare(X, y, weight, ids)
+            steps = 0
+            try:
+                for done, k in enumerate(self._order(work)):
+                    steps += self._visit(work, k)
+                    if done % _SWEEP == 0:
+                        self._sweep()
+                        with Interruptible():
+                            pass
+                    if self.progress is not None and done % _NEWS == _NEWS - 1:
+                        self.progress(done + 1, self._to_do(work))
+            finally:
+                self._store.count_arrivals(ids)
+                self._sweep()
+                self._conclude()
+        return self._report("learn", ids, [Outcome("lasvm", iterations=steps)], start)
+
+    def finish(self) -> Step:
+        """Step until no pair of examples held violates the conditions by more than `tol`."""
+        start = time.perf_counter()
+        steps = 0
+        with Shielded():
+            for machine in self._machines.values():
+                head = machine.core
+                with Interruptible():
+                    if self._settings.trusted and head.has_blocks:
+                        steps += head.block_smo(self._settings.tol, -1, True, False)[1]
+                    else:
+                        steps += head.smo(self._settings.tol, -1, True)[1]
+                head.release()
+            self._sweep()
+            self._conclude()
+        return self._report("finish", self.ids, [Outcome("lasvm", iterations=steps)], start)
+
+    # ------------------------------------------------------------------ parts of an operation
+
+    def _prepare(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray) -> _Work:
+        """Open heads for new classes and compute the rows of the batch in every head."""
+        assert self._gram is not None
+        held = set(self._per_class) | set(y[weight > 0.0].astype(int).tolist())
+        for key in self.plan.keys(sorted(held)):
+            if key not in self._machines:
+                self._machines[key] = self._open(key)
+        effective = weight.copy()
+        for code, factor in self.class_weight.items():
+            effective[y == code] *= factor
+        heads = {}
+        for key in self._machines:
+            members = np.flatnonzero(self.plan.members(key, y) & (effective > 0.0))
+            t = self.plan.targets(key, y[members])
+            place = {k: i for i, k in enumerate(members.tolist())}
+            heads[key] = place, self.problem.rows(t, effective[members], t)
+        return _Work(X, y, weight, ids, self._gram.feeder(X), heads)
+
+    def _open(self, key: Key) -> Machine:
+        """Return a head with the examples held so far as members at 0."""
+        assert self._gram is not None
+        machine = Machine.empty(key, self._gram, self.problem)
+        slots = np.flatnonzero(self.plan.members(key, self._store.y))
+        y, weight = self._store.y[slots], self._store.weight[slots].copy()
+        for code, factor in self.class_weight.items():
+            weight[y == code] *= factor
+        rows = self.problem.rows(self.plan.targets(key, y), weight, y)
+        machine.core.append(slots, rows.c, rows.group)
+        machine.core.jump(np.arange(len(slots)), rows.lo, rows.hi, [0.0, 0.0])
+        machine.record = (True, "", 0, False)
+        return machine
+
+    def _to_do(self, work: _Work) -> int:
+        usable = sum(1 for w in work.weight.tolist() if w > 0.0)
+        return self.schedule.epochs * max(1, round(self.schedule.share * usable))
+
+    def _order(self, work: _Work) -> Iterator[int]:
+        """Yield the positions to visit: seeds of new classes first, then by the selection."""
+        usable = np.flatnonzero(work.weight > 0.0)
+        per_epoch = self._to_do(work) // self.schedule.epochs
+        for _ in range(self.schedule.epochs):
+            waiting = self._random.permutation(usable).tolist()
+            for k in self._seeds(work, waiting):
+                waiting.remove(k)
+                yield k
+            for _ in range(per_epoch - (len(usable) - len(waiting))):
+                yield self._choose(work, waiting)
+
+    def _seeds(self, work: _Work, order: list[int]) -> list[int]:
+        room = {code: _SEEDS for code in set(work.y[order].tolist()) if code not in self._per_class}
+        seeds = []
+        for k in order if room else ():
+            code = float(work.y[k])
+            if room.get(code, 0) > 0:
+                room[code] -= 1
+                seeds.append(k)
+        return seeds
+
+    def _choose(self, work: _Work, waiting: list[int]) -> int:
+        """Take the next position out of those waiting, which are in random order."""
+        selection = self.schedule.selection
+        if selection == "random" or not self._machines:
+            return waiting.pop()
+        best, smallest, inside = 1, np.inf, 0
+        step = 10 if selection == "autoactive" else _SAMPLE
+        for first in range(0, min(2 * _SAMPLE if step == 10 else _SAMPLE, len(waiting)), step):
+            # Positions are counted from the end, so that the chosen one is cheap to take out.
+            places = list(range(first + 1, min(first + step, len(waiting)) + 1))
+            scores = self._scores(work, [waiting[-p] for p in places])
+            inside += int((scores < 1.0).sum())
+            if scores.min() < smallest:
+                smallest, best = float(scores.min()), places[int(scores.argmin())]
+            if inside >= _DULL and step == 10:
+                break
+        waiting[-best], waiting[-1] = waiting[-1], waiting[-best]
+        # Candidates that were not chosen go back to a random place.
+        k = waiting.pop()
+        for p in range(1, min(step, len(waiting)) + 1):
+            q = int(self._random.integers(1, len(waiting) + 1))
+            waiting[-p], waiting[-q] = waiting[-q], waiting[-p]
+        return k
+
+    def _scores(self, work: _Work, candidates: list[int]) -> np.ndarray:
+        """Return how far each is from the boundary; for gradient selection on its right side."""
+        self._conclude()
+        f = self.decision(work.X[candidates])
+        if self.schedule.selection != "gradient":
+            return np.abs(f).min(axis=1)
+        y = work.y[candidates]
+        scores = np.full(len(candidates), np.inf)
+        for column, key in zip(f.T, self._machines, strict=True):
+            members = self.plan.members(key, y)
+            margin = column * self.plan.targets(key, y)
+            scores[members] = np.minimum(scores[members], margin[members])
+        return scores
+
+    def _visit(self, work: _Work, k: int) -> int:
+        """PROCESS one example in all its heads, then REPROCESS; return the number of steps."""
+        gram, tol, steps = self._gram, self._settings.tol, 0
+        assert gram is not None
+        concerned = [
+            (machine.core, work.heads[key])
+            for key, machine in self._machines.items()
+            if k in work.heads[key][0]
+        ]
+        if not self._store.holds(int(work.ids[k])):
+            slot = gram.size
+            work.feed(k)
+            used = not concerned  # the only class so far: it will be needed
+            for head, (place, rows) in concerned:
+                i = place[k]
+                used |= head.process(slot, rows.c[i], rows.lo[i], rows.hi[i], tol)
+            if used:
+                one = slice(k, k + 1)
+                self._store.append(work.y[one], work.weight[one], work.ids[one])
+                self._per_class[int(work.y[k])] += 1
+                steps += 1
+            else:
+                gone = np.array([slot])
+                for head, _ in concerned:
+                    head.take_out(gone, slot + 1)
+                gram.remove(gone)
+            self.processed += 1
+        for head, _ in concerned:
+            for _ in range(self.schedule.reprocess):
+                if not head.reprocess(tol):
+                    break
+                steps += 1
+        return steps
+
+    def _sweep(self) -> None:
+        """Let go the examples that are idle in all their heads."""
+        if not self._machines:
+            return
+        idle = np.zeros(self.n, dtype=np.int64)
+        heads = np.zeros(self.n, dtype=np.int64)
+        for machine in self._machines.values():
+            idle[machine.core.idle()] += 1
+            heads[machine.core.slot] += 1
+        slots = np.flatnonzero((idle == heads) & (heads > 0))
+        if len(slots):
+            self._per_class.subtract(self._store.y[slots].astype(int).tolist())
+            self._take_out(slots[::-1].copy())
+
+    def _conclude(self) -> None:
+        """Set the constants of the decision functions."""
+        for machine in self._machines.values():
+            gap = machine.core.settle_mu()
+            machine.record = (True, "", 0, gap <= self._settings.tol)
