@@ -188,6 +188,7 @@ void bind_gram(nb::module_& m) {
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
+      .def_rw("expected", &Gram::expected)
       .def("release", &Gram::release)
       .def("diagonal",
            [](const Gram& g) {

@@ -68,6 +68,7 @@ struct Head {
   MarginBlock block;
   // The members for blocks of kernel values (where gram.has_blocks), built when first needed.
   const SinglePoints& single();
+  double single_error();  // of a value in single precision, about
   void release() { single_.reset(); }
   // Since F was last computed from scratch: its changes, and the largest mass it has held, of
   // which it keeps the rounding.

@@ -114,16 +114,27 @@ void Head::follow_roughly(const Expansion& change) {
   if (change.coef.empty() || std::count(rough.begin(), rough.end(), 0) ==
                                  static_cast<std::ptrdiff_t>(rough.size()))
     return;
+  double mass = 0.0;
+  for (double coef : change.coef) mass += std::abs(coef);
+  roughness += mass * single_error();
   std::vector<double> added(members(), 0.0);
-  if (gram.linear())
+  if (const auto sheet = gram.sheet()) {
+    for (std::size_t k = 0; k < change.slots.size(); ++k) {
+      const float* row = sheet->row(static_cast<std::size_t>(change.slots[k]));
+      for (std::size_t m = 0; m < members(); ++m)
+        added[m] += change.coef[k] * static_cast<double>(row[slot[m]]);
+    }
+  } else if (gram.linear())
     single().add_linear(change.member, change.coef, added.data(), members());
   else
     single().add(change.member, change.coef, members(), added.data(), gram.threads);
   for (std::size_t m = 0; m < members(); ++m)
     if (rough[m]) F[m] += added[m];
-  double mass = 0.0;
-  for (double coef : change.coef) mass += std::abs(coef);
-  roughness += mass * single().error();
+}
+
+double Head::single_error() {
+  const auto sheet = gram.sheet();
+  return sheet ? sheet->error() : single().error();
 }
 
 const SinglePoints& Head::single() {
