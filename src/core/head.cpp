@@ -38,27 +38,27 @@ double Head::mass() const {
   return sum;
 }
 
-void Head::append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
-                  std::size_t count) {
-  const std::size_t old = members();
-  Slots support;
-  std::vector<double> coefficient;
-  for (std::size_t m = 0; m < old; ++m) {
-    double sum = 0.0;
-    for (std::size_t j = 0; j < per; ++j) sum += x[m * per + j];
-    if (sum != 0.0) {
-      support.push_back(slot[m]);
-      coefficient.push_back(sum);
+void Head::admit(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+                 std::size_t count) {
+  Positions absent;
+  Slots entering;
+  for (std::size_t k = 0; k < count; ++k)
+    if (member_at(slots[k]) < 0) {
+      absent.push_back(static_cast<std::int32_t>(k));
+      entering.push_back(slots[k]);
     }
-  }
+  if (absent.empty()) return;
+  const std::size_t old = members();
+  const Expansion support = by_member(x);
   // Everything that may throw (a kernel written in Python) comes before the first change.
-  std::vector<double> kx(count), values(block.columns() * count);
+  std::vector<double> kx(entering.size()), values(block.columns() * entering.size());
   if (block.columns() == 0) {
-    if (!support.empty()) kx = gram.expand(support, coefficient, Slots(slots, slots + count));
+    if (!support.slots.empty()) kx = gram.expand(support.slots, support.coef, entering);
   } else {
-    for (std::size_t k = 0; k < count; ++k) {
-      const double* row = gram.row(static_cast<std::size_t>(slots[k]));
-      for (std::size_t s = 0; s < support.size(); ++s) kx[k] += coefficient[s] * row[support[s]];
+    for (std::size_t k = 0; k < entering.size(); ++k) {
+      const double* row = gram.row(static_cast<std::size_t>(entering[k]));
+      for (std::size_t s = 0; s < support.slots.size(); ++s)
+        kx[k] += support.coef[s] * row[support.slots[s]];
       for (std::size_t j = 0; j < block.columns(); ++j) {
         const auto v = static_cast<std::size_t>(block.variables()[j]);
         values[k * block.columns() + j] = row[slot[member_of(v)]];
@@ -66,21 +66,23 @@ void Head::append(const std::int64_t* slots, const double* c_values, const std::
     }
   }
   release();
-  for (std::size_t k = 0; k < count; ++k) {
-    in_place_ = in_place_ && slots[k] == static_cast<std::int64_t>(old + k);
-    slot.push_back(slots[k]);
-    if (member_at_.size() <= static_cast<std::size_t>(slots[k]))
-      member_at_.resize(static_cast<std::size_t>(slots[k]) + 1, -1);
-    member_at_[static_cast<std::size_t>(slots[k])] = static_cast<std::int64_t>(old + k);
-    F.push_back(kx[k]);
-    rough.push_back(0);
+  const std::size_t now = old + entering.size();
+  slot.insert(slot.end(), entering.begin(), entering.end());
+  F.insert(F.end(), kx.begin(), kx.end());
+  rough.resize(now, 0);
+  for (auto* bounds : {&x, &lo, &hi}) bounds->resize(now * per, 0.0);
+  c.reserve(now * per);
+  group.reserve(now * per);
+  const auto last = static_cast<std::size_t>(*std::max_element(entering.begin(), entering.end()));
+  if (member_at_.size() <= last) member_at_.resize(last + 1, -1);
+  for (std::size_t k = 0; k < entering.size(); ++k) {
+    in_place_ = in_place_ && entering[k] == static_cast<std::int64_t>(old + k);
+    member_at_[static_cast<std::size_t>(entering[k])] = static_cast<std::int64_t>(old + k);
     if (block.rows() == old + k) block.append_row(values.data() + k * block.columns());
     for (std::size_t j = 0; j < per; ++j) {
-      x.push_back(0.0);
-      lo.push_back(0.0);
-      hi.push_back(0.0);
-      c.push_back(c_values[k * per + j]);
-      group.push_back(groups[k * per + j]);
+      const std::size_t from = static_cast<std::size_t>(absent[k]) * per + j;
+      c.push_back(c_values[from]);
+      group.push_back(groups[from]);
     }
   }
 }

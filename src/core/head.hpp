@@ -91,8 +91,9 @@ struct Head {
   double mass() const;  // sum of |x|
 
   // New members enter with an empty box at 0, which is optimal whatever their gradient.
-  void append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
-              std::size_t count);
+  // Those at slots that have a member already are passed over.
+  void admit(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+             std::size_t count);
   // The store removes the examples at these slots one after the other, and each time the one in
   // the last slot takes the freed one. Members leave with all variables at 0.
   void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
