@@ -72,10 +72,13 @@ void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) co
     for (std::size_t k = 0; k < count; ++k) from_here[k] = out + (first + k) * stride + first;
     block(all.data() + first, count, first, size_, from_here.data());
     // The mirror image, while the values are in the second-level cache.
-    for (std::size_t other = first + kTile; other < size_; other += kTile)
-      for (std::size_t j = other; j < std::min(size_, other + kTile); ++j)
-        for (std::size_t k = first; k < first + kTile; ++k)
-          out[j * stride + k] = out[k * stride + j];
+    std::size_t j = first + kTile;
+    for (; j + kLanes <= size_; j += kLanes)
+      for (std::size_t k = first; k < first + kTile; k += kLanes)
+        simd().transpose_single(out + k * stride + j, out + j * stride + k, stride);
+    for (; j < size_; ++j)
+      for (std::size_t k = first; k < first + kTile; ++k)
+        out[j * stride + k] = out[k * stride + j];
   };
   // Tiles from both ends together, so that all threads have alike work.
   share(threads, (tiles + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
