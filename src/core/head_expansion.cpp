@@ -68,6 +68,9 @@ void Head::sharpen() {
 
 Expansion Head::by_member(const std::vector<double>& coefficient) const {
   Expansion out;
+  out.member.reserve(members());
+  out.slots.reserve(members());
+  out.coef.reserve(members());
   for (std::size_t m = 0; m < members(); ++m) {
     double weight = 0.0;
     for (std::size_t j = 0; j < per; ++j) weight += coefficient[m * per + j];
@@ -100,6 +103,8 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
   if (e.coef.empty()) return;
   std::vector<std::size_t> sharp;
   Slots targets;
+  sharp.reserve(members());
+  targets.reserve(members());
   for (std::size_t m = 0; m < members(); ++m)
     if (!rough[m]) {
       sharp.push_back(m);
