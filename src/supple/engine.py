@@ -189,7 +189,8 @@ class Engine:
         start = time.perf_counter()
         if ids is None:
             ids = self._store.new_ids(X.shape[0])
-        self._store.check_new(ids)
+        else:
+            self._store.check_new(ids)
         first = self._gram is None
         with self._transaction() as undo:
             if self._gram is None:
@@ -317,8 +318,9 @@ class Engine:
         if not self.problem.labelled:
             return self._per_class
         counts = self._per_class.copy()
-        for code, number in Counter(y[weight > 0.0].tolist()).items():
-            counts[int(code)] += sign * number
+        for code, number in enumerate(np.bincount(y[weight > 0.0].astype(np.intp)).tolist()):
+            if number:
+                counts[code] += sign * number
         return counts
 
     def _reconcile(

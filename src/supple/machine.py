@@ -64,8 +64,7 @@ class Examples:
             ("C (or nu) times sample_weight times class_weight", rows.hi - rows.lo),
             ("y plus or minus epsilon", rows.c),
         ):
-            # A sum of squares that is small enough tells the same sooner.
-            if not (np.dot(values, values) < _LARGEST or np.abs(values).max() < _LARGEST):
+            if len(values) and not np.abs(values).max() < _LARGEST:
                 raise InvalidInputError(
                     f"{name} must stay below {_LARGEST:g} for every example. Got "
                     f"{np.abs(values).max():g}. Scale the data, or choose smaller values."
