@@ -189,6 +189,7 @@ void bind_gram(nb::module_& m) {
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
+      .def_rw("expected", &Gram::expected)
       .def("release", &Gram::release)
       .def("diagonal",
            [](const Gram& g) {
@@ -305,25 +306,27 @@ void bind_head(nb::module_& m) {
                if (h.inside(v)) out.push_back(static_cast<std::int64_t>(v));
              return to_numpy(out);
            })
-      .def("members_at",
-           [](const Head& h, const In1<std::int64_t>& slots) {
-             std::vector<std::int64_t> out(slots.shape(0));
-             for (std::size_t k = 0; k < out.size(); ++k) out[k] = h.member_at(slots.data()[k]);
-             return to_numpy(out);
-           })
-      .def("append",
+      // Those that are no members yet become members. Returns the members at all these slots, and
+      // how many of them are new.
+      .def("admit",
            [](Head& h, const In1<std::int64_t>& slots, const In1<double>& c,
               const In1<std::uint8_t>& groups) {
              require(c.shape(0) == slots.shape(0) * h.per && groups.shape(0) == c.shape(0),
                      "c and groups need one entry per variable");
              for (std::size_t k = 0; k < slots.shape(0); ++k)
-               require(checked_slot(h.gram, slots.data()[k]) < h.gram.size() &&
-                           h.member_at(slots.data()[k]) < 0,
-                       "the example already is a member");
+               checked_slot(h.gram, slots.data()[k]);
              for (std::size_t k = 0; k < groups.shape(0); ++k)
                require(groups.data()[k] < h.n_groups, "group out of range");
-             nb::gil_scoped_release release;
-             h.append(slots.data(), c.data(), groups.data(), slots.shape(0));
+             const std::size_t before = h.members();
+             std::vector<std::int64_t> members(slots.shape(0));
+             {
+               nb::gil_scoped_release release;
+               h.admit(slots.data(), c.data(), groups.data(), slots.shape(0));
+               for (std::size_t k = 0; k < members.size(); ++k)
+                 members[k] = h.member_at(slots.data()[k]);
+             }
+             const std::size_t n = members.size();
+             return std::make_pair(to_numpy(std::move(members), {n}), h.members() - before);
            })
       .def("take_out",
            [](Head& h, const In1<std::int64_t>& slots, std::int64_t n_examples) {
@@ -451,12 +454,12 @@ void bind_head(nb::module_& m) {
                  variables.data(), groups.data(), slots.size(), sigma,
                  [&](double* upper, std::size_t stride) { h.gram.among(slots, upper, stride); });
            })
-      .def("diagonal_of",
+      .def("mean_diagonal",
            [](const Head& h, const In1<std::int64_t>& variables) {
-             std::vector<double> out(variables.shape(0));
-             for (std::size_t k = 0; k < out.size(); ++k)
-               out[k] = h.diagonal(static_cast<std::size_t>(variables.data()[k]));
-             return to_numpy(out);
+             double sum = 0.0;
+             for (std::size_t k = 0; k < variables.shape(0); ++k)
+               sum += h.diagonal(static_cast<std::size_t>(variables.data()[k]));
+             return sum / static_cast<double>(variables.shape(0));
            })
       .def("assign_factor",
            [](Head& h, const In1<std::int64_t>& variables, const In2<double>& upper,

@@ -60,6 +60,7 @@ class BlockSolver {
   bool shrunk_ = false;
   double slack_ = kInf;          // that F of those set aside as far may use up
   std::vector<double> F_;        // of the active members
+  std::shared_ptr<const Sheet> sheet_;  // all members are then one working set
   std::unique_ptr<SinglePoints> part_;  // the active members, unless they are all
   std::unique_ptr<RowCache> rows_;
   Positions recent_;             // the working set in active_, those that came last first
@@ -73,7 +74,12 @@ class BlockSolver {
 };
 
 BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
-    : h(head), shrinking_(shrinking), polish_follows_(polish_follows), x_known_(head.x), linear_(head.gram.linear()) {
+    : h(head),
+      shrinking_(shrinking),
+      polish_follows_(polish_follows),
+      x_known_(head.x),
+      sheet_(head.gram.sheet()),
+      linear_(head.gram.linear()) {
   for (std::size_t m = 0; m < h.members(); ++m)
     for (std::size_t j = 0; j < h.per; ++j)
       if (!h.fixed(m * h.per + j)) {
@@ -87,7 +93,7 @@ void BlockSolver::activate_all() {
   F_.resize(active_.size());
   refresh();
   part_.reset();
-  if (active_.size() < h.members()) part_ = h.single().subset(active_);
+  if (active_.size() < h.members() && !sheet_) part_ = h.single().subset(active_);
   rows_.reset();
   recent_.clear();
   work_.clear();
@@ -124,7 +130,7 @@ double BlockSolver::gap(const Extremes& e) const {
 
 // The most violating from both ends, then those of the last working set.
 void BlockSolver::choose(const Extremes& e, double eps) {
-  if (active_.size() <= kWhole) {
+  if (sheet_ || active_.size() <= kWhole) {
     recent_.resize(active_.size());
     std::iota(recent_.begin(), recent_.end(), 0);
     return;
@@ -171,12 +177,11 @@ void BlockSolver::choose(const Extremes& e, double eps) {
 void BlockSolver::fill_local() {
   const Positions work_before = std::move(work_);
   work_ = recent_;
-  const auto group_of = [&](std::int32_t a) {
-    return h.group[static_cast<std::size_t>(active_[static_cast<std::size_t>(a)]) * h.per];
-  };
-  std::sort(work_.begin(), work_.end(), [&](std::int32_t a, std::int32_t b) {
-    return group_of(a) != group_of(b) ? group_of(a) < group_of(b) : a < b;
-  });
+  std::sort(work_.begin(), work_.end());
+  if (h.n_groups > 1)
+    std::stable_partition(work_.begin(), work_.end(), [&](std::int32_t a) {
+      return h.group[static_cast<std::size_t>(active_[static_cast<std::size_t>(a)]) * h.per] == 0;
+    });
   const std::size_t size = work_.size();
   const bool same = work_ == work_before && size == known_;
   known_ = size;
@@ -205,12 +210,18 @@ void BlockSolver::fill_local() {
 void BlockSolver::fill_kernel(const Positions& work_before, std::size_t stride_before) {
   const std::size_t size = work_.size(), stride = local_.stride;
   float* K = local_.kernel();
+  if (sheet_) {
+    Positions slots(size);
+    for (std::size_t k = 0; k < size; ++k)
+      slots[k] = static_cast<std::int32_t>(
+          h.slot[static_cast<std::size_t>(active_[static_cast<std::size_t>(work_[k])])]);
+    local_.take_from(*sheet_, std::move(slots));
+    return;
+  }
   std::unique_ptr<SinglePoints> part;
   if (!whole() || h.n_groups > 1) part = points().subset(work_);
   if (linear_ || whole()) {
-    std::vector<float*> row(size);
-    for (std::size_t k = 0; k < size; ++k) row[k] = K + k * stride;
-    (part ? *part : points()).among(row.data(), h.gram.threads);
+    (part ? *part : points()).among(K, stride, h.gram.threads);
     return;
   }
   if (!rows_) rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
@@ -369,7 +380,7 @@ void BlockSolver::leave_behind() {
   }
   h.x_behind = x_known_;
   std::fill(h.rough.begin(), h.rough.end(), 1);
-  h.roughness += moved_ * points().error();
+  h.roughness += moved_ * h.single_error();
   moved_ = 0.0;
   h.note_changes(1);
 }
@@ -412,12 +423,12 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interr
       continue;
     }
     interrupt();
-    if (shrinking_ && !linear_ && active_.size() > 2 * kWorkingSet && !recent_.empty()) shrink(e);
+    if (shrinking_ && !linear_ && !sheet_ && active_.size() > 2 * kWorkingSet && !recent_.empty()) shrink(e);
     choose(e, eps);
     fill_local();
     constexpr std::int64_t kMost = 200 * kWorkingSet;
     const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
-    const std::int64_t spent = local_.solve(0.5 * eps, kShare, std::min(left, kMost));
+    const std::int64_t spent = local_.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
     iterations += spent;
     spread();
     if (spent == 0) {  // no pair of the working set moves: rounding

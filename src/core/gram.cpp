@@ -294,6 +294,16 @@ std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
   return single_->subset(Positions(slots.begin(), slots.end()));
 }
 
+std::shared_ptr<const Sheet> PointsGram::sheet() {
+  constexpr std::size_t kLargest = 2048;  // examples; beyond, heads need a small part of it
+  const std::size_t values = size() * size();
+  if (size() > kLargest || values * sizeof(float) > cache_bytes() || expected < values)
+    return nullptr;
+  if (!single_) single_ = points_->single(kernel_);
+  if (!sheet_) sheet_ = std::make_shared<Sheet>(*single_, threads);
+  return sheet_;
+}
+
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
                                        const Slots& targets) {
   if (sources.size() < kQueries) return Gram::expand(sources, coef, targets);
@@ -304,15 +314,16 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   std::vector<double> sum(targets.size(), 0.0);
   share(threads, targets.size(), kTile, [&](std::size_t begin, std::size_t end) {
     QueryBlock queries(points.n_features());
-    std::vector<double> values(kQueries * kTile), lost(end - begin, 0.0);
+    const std::size_t width = std::min(kTile, (end - begin + kLanes - 1) / kLanes * kLanes);
+    std::vector<double> values(kQueries * width), lost(end - begin, 0.0);
     for (std::size_t first = 0; first < sources.size(); first += kQueries) {
       pack(sources, first, queries);
       double weight[kQueries] = {};
       std::copy_n(coef.data() + first, std::min(kQueries, coef.size() - first), weight);
-      for (std::size_t from = begin; from < end; from += kTile) {
-        const std::size_t length = std::min(end, from + kTile) - from;
-        kernel_block(kernel_, points, queries, from, from + length, values.data(), kTile);
-        simd().add_block(weight, values.data(), kTile, sum.data() + from,
+      for (std::size_t from = begin; from < end; from += width) {
+        const std::size_t length = std::min(end, from + width) - from;
+        kernel_block(kernel_, points, queries, from, from + length, values.data(), width);
+        simd().add_block(weight, values.data(), width, sum.data() + from,
                          lost.data() + (from - begin), length);
       }
     }

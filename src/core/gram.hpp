@@ -43,11 +43,14 @@ class Gram {
   // For the block solver, where `has_blocks`; else only rows are to be had.
   virtual bool has_blocks() const { return false; }
   virtual std::shared_ptr<const SinglePoints> single(const Slots&) { return nullptr; }
+  // The complete matrix, if it is small and the heads that need it make it worth while.
+  virtual std::shared_ptr<const Sheet> sheet() { return nullptr; }
   virtual void release() {}  // what blocks are computed from, until it is needed again
   virtual bool linear() const { return false; }
   void clear();
   std::size_t cache_bytes() const { return cache_bytes_; }
   std::size_t threads = 1;  // that blocks of rows may use
+  std::size_t expected = 0;  // values that the heads to be solved have, counted one by one
 
  protected:
   // k(x_slot, x_j) for j in [from, to)
@@ -101,7 +104,11 @@ class PointsGram final : public Gram {
   void decide(const Points& support, const double* coef, std::size_t heads, std::size_t n_queries,
               const Load& load, double* out) const;
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
-  void release() override { single_.reset(); }
+  std::shared_ptr<const Sheet> sheet() override;
+  void release() override {
+    single_.reset();
+    sheet_.reset();
+  }
   bool linear() const override { return kernel_.kind == KernelKind::linear; }
   void set_kernel(const Kernel& kernel);
   void points_appended();
@@ -120,6 +127,7 @@ class PointsGram final : public Gram {
   Kernel kernel_;
   std::unique_ptr<Points> points_;
   std::shared_ptr<const SinglePoints> single_;  // all of them, while heads need it
+  std::shared_ptr<const Sheet> sheet_;
   std::shared_ptr<const Points> support_;       // what the last decisions were made from
   Slots support_slots_;
   Query query_;

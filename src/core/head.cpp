@@ -38,68 +38,64 @@ double Head::mass() const {
   return sum;
 }
 
-void Head::append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
-                  std::size_t count) {
-  const std::size_t old = members();
-  Slots support;
-  std::vector<double> coefficient;
-  for (std::size_t m = 0; m < old; ++m) {
-    double sum = 0.0;
-    for (std::size_t j = 0; j < per; ++j) sum += x[m * per + j];
-    if (sum != 0.0) {
-      support.push_back(slot[m]);
-      coefficient.push_back(sum);
-    }
+void Head::admit(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+                 std::size_t count) {
+  Slots entering;
+  std::vector<double> c_new;
+  std::vector<std::uint8_t> groups_new;
+  for (std::size_t k = 0; k < count; ++k) {
+    if (member_at(slots[k]) >= 0) continue;
+    entering.push_back(slots[k]);
+    c_new.insert(c_new.end(), c_values + k * per, c_values + (k + 1) * per);
+    groups_new.insert(groups_new.end(), groups + k * per, groups + (k + 1) * per);
   }
+  if (entering.empty()) return;
+  const Expansion support = by_member(x);
   // Everything that may throw (a kernel written in Python) comes before the first change.
-  std::vector<double> kx(count), values(block.columns() * count);
+  std::vector<double> kx(entering.size()), values(block.columns() * entering.size());
   if (block.columns() == 0) {
-    if (!support.empty()) kx = gram.expand(support, coefficient, Slots(slots, slots + count));
+    if (!support.slots.empty()) kx = gram.expand(support.slots, support.coef, entering);
   } else {
-    for (std::size_t k = 0; k < count; ++k) {
-      const double* row = gram.row(static_cast<std::size_t>(slots[k]));
-      for (std::size_t s = 0; s < support.size(); ++s) kx[k] += coefficient[s] * row[support[s]];
+    for (std::size_t k = 0; k < entering.size(); ++k) {
+      const double* row = gram.row(static_cast<std::size_t>(entering[k]));
+      for (std::size_t s = 0; s < support.slots.size(); ++s)
+        kx[k] += support.coef[s] * row[support.slots[s]];
       for (std::size_t j = 0; j < block.columns(); ++j) {
         const auto v = static_cast<std::size_t>(block.variables()[j]);
         values[k * block.columns() + j] = row[slot[member_of(v)]];
       }
     }
   }
-  enter(slots, c_values, groups, count, kx, values);
+  enter(entering, c_new, groups_new, kx, values);
 }
 
-void Head::append_with_row(std::int64_t new_slot, double c_value) {
+void Head::admit_by_row(std::int64_t new_slot, double c_value) {
   const double* row = gram.row(static_cast<std::size_t>(new_slot));
   double kx = 0.0;
   if (in_place_)
     kx = simd().dot(row, x.data(), members());
   else
     for (std::size_t m = 0; m < members(); ++m) kx += row[slot[m]] * x[m];
-  const std::uint8_t first = 0;
-  enter(&new_slot, &c_value, &first, 1, {kx}, {});
+  enter({new_slot}, {c_value}, {0}, {kx}, {});
 }
 
-void Head::enter(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
-                 std::size_t count, const std::vector<double>& kx,
-                 const std::vector<double>& values) {
-  const std::size_t old = members();
+void Head::enter(const Slots& entering, const std::vector<double>& c_new,
+                 const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx,
+                 const std::vector<double>& block_rows) {
   release();
-  for (std::size_t k = 0; k < count; ++k) {
-    in_place_ = in_place_ && slots[k] == static_cast<std::int64_t>(old + k);
-    slot.push_back(slots[k]);
-    if (member_at_.size() <= static_cast<std::size_t>(slots[k]))
-      member_at_.resize(static_cast<std::size_t>(slots[k]) + 1, -1);
-    member_at_[static_cast<std::size_t>(slots[k])] = static_cast<std::int64_t>(old + k);
-    F.push_back(kx[k]);
-    rough.push_back(0);
-    if (block.rows() == old + k) block.append_row(values.data() + k * block.columns());
-    for (std::size_t j = 0; j < per; ++j) {
-      x.push_back(0.0);
-      lo.push_back(0.0);
-      hi.push_back(0.0);
-      c.push_back(c_values[k * per + j]);
-      group.push_back(groups[k * per + j]);
-    }
+  const std::size_t old = members(), now = old + entering.size();
+  slot.insert(slot.end(), entering.begin(), entering.end());
+  F.insert(F.end(), kx.begin(), kx.end());
+  c.insert(c.end(), c_new.begin(), c_new.end());
+  group.insert(group.end(), groups_new.begin(), groups_new.end());
+  rough.resize(now, 0);
+  for (auto* bounds : {&x, &lo, &hi}) bounds->resize(now * per, 0.0);
+  const auto last = static_cast<std::size_t>(*std::max_element(entering.begin(), entering.end()));
+  if (member_at_.size() <= last) member_at_.resize(last + 1, -1);
+  for (std::size_t k = 0; k < entering.size(); ++k) {
+    in_place_ = in_place_ && entering[k] == static_cast<std::int64_t>(old + k);
+    member_at_[static_cast<std::size_t>(entering[k])] = static_cast<std::int64_t>(old + k);
+    if (block.rows() == old + k) block.append_row(block_rows.data() + k * block.columns());
   }
 }
 

@@ -74,6 +74,7 @@ struct Head {
   MarginBlock block;
   // The members for blocks of kernel values (where gram.has_blocks), built when first needed.
   const SinglePoints& single();
+  double single_error();  // of a value in single precision, about
   void release() { single_.reset(); }
   // Since F was last computed from scratch: its changes, and the largest mass it has held, of
   // which it keeps the rounding.
@@ -96,10 +97,11 @@ struct Head {
   double mass() const;  // sum of |x|
 
   // New members enter with an empty box at 0, which is optimal whatever their gradient.
-  void append(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
-              std::size_t count);
+  // Those at slots that have a member already are passed over.
+  void admit(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+             std::size_t count);
   // One member more, of a head with one variable per member, by the kernel row of its example.
-  void append_with_row(std::int64_t slot, double c_value);
+  void admit_by_row(std::int64_t slot, double c_value);
   // The store removes the examples at these slots one after the other, and each time the one in
   // the last slot takes the freed one. Members leave with all variables at 0.
   void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
@@ -154,8 +156,9 @@ struct Head {
   void sync_block();  // make the block's columns the factor's variables
 
  private:
-  void enter(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
-             std::size_t count, const std::vector<double>& kx, const std::vector<double>& values);
+  void enter(const Slots& entering, const std::vector<double>& c_new,
+             const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx,
+             const std::vector<double>& block_rows);
   void add_roughly(const Expansion& change, const Positions& targets);
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor

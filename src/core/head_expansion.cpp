@@ -70,6 +70,9 @@ void Head::sharpen() {
 
 Expansion Head::by_member(const std::vector<double>& coefficient) const {
   Expansion out;
+  out.member.reserve(members());
+  out.slots.reserve(members());
+  out.coef.reserve(members());
   for (std::size_t m = 0; m < members(); ++m) {
     double weight = 0.0;
     for (std::size_t j = 0; j < per; ++j) weight += coefficient[m * per + j];
@@ -102,6 +105,8 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
   if (e.coef.empty()) return;
   std::vector<std::size_t> sharp;
   Slots targets;
+  sharp.reserve(members());
+  targets.reserve(members());
   for (std::size_t m = 0; m < members(); ++m)
     if (!rough[m]) {
       sharp.push_back(m);
@@ -130,23 +135,37 @@ void Head::catch_up() {
 
 void Head::add_roughly(const Expansion& change, const Positions& targets) {
   if (change.coef.empty() || targets.empty()) return;
+  double mass = 0.0;
+  for (double coef : change.coef) mass += std::abs(coef);
+  roughness += mass * single_error();
+  if (const auto sheet = gram.sheet()) {
+    for (std::size_t k = 0; k < change.slots.size(); ++k) {
+      const float* row = sheet->row(static_cast<std::size_t>(change.slots[k]));
+      for (std::int32_t m : targets)
+        F[static_cast<std::size_t>(m)] +=
+            change.coef[k] * static_cast<double>(row[slot[static_cast<std::size_t>(m)]]);
+    }
+    return;
+  }
   std::vector<double> added(members(), 0.0);
   if (gram.linear()) {
     single().add_linear(change.member, change.coef, added.data(), members());
     for (std::int32_t m : targets)
       F[static_cast<std::size_t>(m)] += added[static_cast<std::size_t>(m)];
-  } else {
-    // The targets come first, then those whose x has changed.
-    Positions part = targets, sources(change.member.size());
-    part.insert(part.end(), change.member.begin(), change.member.end());
-    std::iota(sources.begin(), sources.end(), static_cast<std::int32_t>(targets.size()));
-    single().subset(part)->add(sources, change.coef, targets.size(), added.data(), gram.threads);
-    for (std::size_t k = 0; k < targets.size(); ++k)
-      F[static_cast<std::size_t>(targets[k])] += added[k];
+    return;
   }
-  double mass = 0.0;
-  for (double coef : change.coef) mass += std::abs(coef);
-  roughness += mass * single().error();
+  // The targets come first, then those whose x has changed.
+  Positions part = targets, sources(change.member.size());
+  part.insert(part.end(), change.member.begin(), change.member.end());
+  std::iota(sources.begin(), sources.end(), static_cast<std::int32_t>(targets.size()));
+  single().subset(part)->add(sources, change.coef, targets.size(), added.data(), gram.threads);
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    F[static_cast<std::size_t>(targets[k])] += added[k];
+}
+
+double Head::single_error() {
+  const auto sheet = gram.sheet();
+  return sheet ? sheet->error() : single().error();
 }
 
 const SinglePoints& Head::single() {

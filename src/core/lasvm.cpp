@@ -63,7 +63,7 @@ void step(Head& h, std::size_t i, std::size_t j, std::vector<double> (&buffer)[2
 
 bool lasvm_process(Head& h, std::int64_t slot, double c, double lo, double hi, double tau) {
   std::vector<double> buffer[2];
-  h.append_with_row(slot, c);
+  h.admit_by_row(slot, c);
   const std::size_t k = h.members() - 1;
   h.lo[k] = lo;
   h.hi[k] = hi;

@@ -22,6 +22,27 @@ void LocalProblem::resize(std::size_t variables, std::size_t columns) {
   }
 }
 
+void LocalProblem::take_from(const Sheet& sheet, Positions which) {
+  sheet_ = &sheet;
+  which_ = std::move(which);
+  in_place_ = true;
+  for (std::size_t k = 0; k < which_.size() && in_place_; ++k)
+    in_place_ = which_[k] == static_cast<std::int32_t>(k);
+  gathered_.assign(which_.size(), 0);
+}
+
+const float* LocalProblem::row(std::size_t v) {
+  const std::size_t c = column_[v];
+  float* own = kernel() + c * stride;
+  if (!sheet_) return own;
+  const float* whole = sheet_->row(static_cast<std::size_t>(which_[c]));
+  if (in_place_) return whole;
+  if (!gathered_[c])
+    for (std::size_t k = 0; k < which_.size(); ++k) own[k] = whole[which_[k]];
+  gathered_[c] = 1;
+  return own;
+}
+
 void LocalProblem::set_bars(std::size_t v) {
   bar_up_[v] = x[v] < hi[v] ? 0.0 : kInf;
   bar_low_[v] = x[v] > lo[v] ? 0.0 : -kInf;
@@ -85,7 +106,7 @@ std::int64_t LocalProblem::solve(double eps, double share, std::int64_t max_iter
       column_[s.start + k] = s.column + k;
       set_bars(s.start + k);
     }
-  scan(0.0, kernel(), kernel());
+  scan(0.0, row(0), row(0));
   const double goal = std::max(eps, share * gap());
   std::int64_t iterations = 0;
   while (gap() > goal && iterations < max_iterations && step()) ++iterations;

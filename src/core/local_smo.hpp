@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "simd.hpp"
+#include "single.hpp"
 
 namespace supple {
 
@@ -28,6 +29,8 @@ struct LocalProblem {
   void resize(std::size_t variables, std::size_t columns);  // the kernel is then undefined
   float* kernel() { return kernel_.values.get(); }
   void swap_kernel(Kernel& other) { std::swap(kernel_, other); }
+  // Column k is the example at which[k] of the sheet; rows are gathered when they are needed.
+  void take_from(const Sheet& sheet, Positions which);
   // Until the gap is at most max(eps, share * gap at the start); returns the iterations.
   std::int64_t solve(double eps, double share, std::int64_t max_iterations);
 
@@ -40,9 +43,13 @@ struct LocalProblem {
   void scan(double delta, const float* row_i, const float* row_j);
   double gap() const;
   bool step();
-  const float* row(std::size_t v) const { return kernel_.values.get() + column_[v] * stride; }
+  const float* row(std::size_t v);
 
   Kernel kernel_;
+  const Sheet* sheet_ = nullptr;
+  Positions which_;
+  bool in_place_ = false;       // which_[k] == k: the sheet's rows serve as they are
+  std::vector<char> gathered_;  // per column: its row is in kernel_
   std::vector<double> bar_up_, bar_low_;
   std::vector<std::size_t> column_;
   std::vector<Pick> pick_;  // per group

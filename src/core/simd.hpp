@@ -82,6 +82,8 @@ struct Simd {
   void (*sparse_block_single)(const float* queries, const std::int64_t* offset,
                               const std::int32_t* column, const float* value, std::size_t rows,
                               float* out, std::size_t stride);
+  // a square of kLanes rows: out[j * stride + i] = in[i * stride + j]
+  void (*transpose_single)(const float* in, float* out, std::size_t stride);
   // v[i] <- exp(-gamma (norm + norms[i] - 2 v[i]))
   void (*rbf_f64)(double gamma, double norm, const double* norms, double* v, std::size_t n);
   void (*rbf_single)(float gamma, float norm, const float* norms, float* v, std::size_t n);

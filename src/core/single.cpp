@@ -61,29 +61,31 @@ void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size
   }
 }
 
-void SinglePoints::among(float* const* row, std::size_t threads) const {
+void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) const {
   constexpr std::size_t kTile = 4 * kSingleQueries;
   const std::size_t tiles = (size_ + kTile - 1) / kTile;
   Positions all(size_);
   std::iota(all.begin(), all.end(), 0);
-  // One triangle, tiles from both ends together so that all threads have alike work; then the other.
+  const auto fill = [&](std::size_t tile) {
+    const std::size_t first = tile * kTile, count = std::min(kTile, size_ - first);
+    std::vector<float*> from_here(count);
+    for (std::size_t k = 0; k < count; ++k) from_here[k] = out + (first + k) * stride + first;
+    block(all.data() + first, count, first, size_, from_here.data());
+    // The mirror image, while the values are in the second-level cache.
+    std::size_t j = first + kTile;
+    for (; j + kLanes <= size_; j += kLanes)
+      for (std::size_t k = first; k < first + kTile; k += kLanes)
+        simd().transpose_single(out + k * stride + j, out + j * stride + k, stride);
+    for (; j < size_; ++j)
+      for (std::size_t k = first; k < first + kTile; ++k)
+        out[j * stride + k] = out[k * stride + j];
+  };
+  // Tiles from both ends together, so that all threads have alike work.
   share(threads, (tiles + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
-    const auto fill = [&](std::size_t tile) {
-      const std::size_t first = tile * kTile, count = std::min(kTile, size_ - first);
-      std::vector<float*> from_here(count);
-      for (std::size_t k = 0; k < count; ++k) from_here[k] = row[first + k] + first;
-      block(all.data() + first, count, first, size_, from_here.data());
-    };
     for (std::size_t tile = begin; tile < end; ++tile) {
       fill(tile);
       if (tiles - 1 - tile != tile) fill(tiles - 1 - tile);
     }
-  });
-  share(threads, tiles, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t first = begin * kTile; first < std::min(size_, end * kTile); first += kTile)
-      for (std::size_t other = 0; other < first; other += kTile)
-        for (std::size_t k = first; k < std::min(size_, first + kTile); ++k)
-          for (std::size_t j = other; j < other + kTile; ++j) row[k][j] = row[j][k];
   });
 }
 

@@ -23,8 +23,8 @@ class SinglePoints {
   // multiple of kLanes.
   void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
              float* const* row) const;
-  // All values among the examples, row[k][j].
-  void among(float* const* row, std::size_t threads) const;
+  // All values among the examples, out[k * stride + j].
+  void among(float* out, std::size_t stride, std::size_t threads) const;
   // out[j] += sum over k of coef[k] times the value of which[k] with j, for j < to
   void add(const Positions& which, const std::vector<double>& coef, std::size_t to, double* out,
            std::size_t threads) const;
@@ -51,6 +51,24 @@ class SinglePoints {
   Kernel kernel_;
   std::size_t size_, n_features_;
   std::vector<float> norm_;  // squared; padded to whole panels
+};
+
+// All values among the stored examples, for heads that have many of them in common.
+class Sheet {
+ public:
+  Sheet(const SinglePoints& points, std::size_t threads)
+      : stride_((points.size() + kLanes - 1) / kLanes * kLanes),
+        error_(points.error()),
+        values_(std::make_unique_for_overwrite<float[]>(points.size() * stride_)) {
+    points.among(values_.get(), stride_, threads);
+  }
+  const float* row(std::size_t slot) const { return values_.get() + slot * stride_; }
+  double error() const { return error_; }  // of a value, about
+
+ private:
+  std::size_t stride_;
+  double error_;
+  std::unique_ptr<float[]> values_;
 };
 
 class DenseSingle final : public SinglePoints {

@@ -189,7 +189,8 @@ class Engine:
         start = time.perf_counter()
         if ids is None:
             ids = self._store.new_ids(X.shape[0])
-        self._store.check_new(ids)
+        else:
+            self._store.check_new(ids)
         first = self._gram is None
         with self._transaction() as undo:
             if self._gram is None:
@@ -317,8 +318,9 @@ class Engine:
         if not self.problem.labelled:
             return self._per_class
         counts = self._per_class.copy()
-        for code, number in Counter(y[weight > 0.0].tolist()).items():
-            counts[int(code)] += sign * number
+        for code, number in enumerate(np.bincount(y[weight > 0.0].astype(np.intp)).tolist()):
+            if number:
+                counts[code] += sign * number
         return counts
 
     def _reconcile(
@@ -335,27 +337,34 @@ class Engine:
         labels = sorted(code for code, count in counts.items() if count > 0)
         left = self.n - (len(slots) if leaving else 0)
         keys = self.plan.keys(labels) if left else []
-        machines, outcomes = {}, []
+        machines, concerned, outcomes = {}, {}, []
         previous = self._machines
         assert self._gram is not None
         examples = Examples(self._store.y, weight, self.class_weight, self._gram, self.plan)
         self._gram.core.threads = self.threads
+        staying = np.arange(self.n)
+        if leaving:
+            staying = np.delete(staying, slots)
+        y_changed, y_staying = self._store.y[slots], self._store.y[staying]
         for key in keys:
             machine = self._machines.get(key)
             if machine is None:
                 machine = Machine.empty(key, self._gram, self.problem)
-                staying = np.ones(self.n, dtype=bool)
-                if leaving:
-                    staying[slots] = False
-                concerned = np.flatnonzero(staying & self.plan.members(key, self._store.y))
+                concerned[key] = staying[self.plan.members(key, y_staying)]
             else:
-                concerned = slots[self.plan.members(key, self._store.y[slots])]
+                concerned[key] = slots[self.plan.members(key, y_changed)]
                 undo.append(machine.restorer())
             machines[key] = machine
-            if len(concerned) or self.problem.needs_mass:
+        self._gram.core.expected = sum(len(members) ** 2 for members in concerned.values())
+        for key, machine in machines.items():
+            if len(concerned[key]) or self.problem.needs_mass:
                 with Interruptible():
                     outcome = machine.update(
-                        examples, concerned, self.problem, self._settings, other_kernel=other_kernel
+                        examples,
+                        concerned[key],
+                        self.problem,
+                        self._settings,
+                        other_kernel=other_kernel,
                     )
                 outcomes.append(outcome)
         self._gram.core.release()

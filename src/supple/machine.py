@@ -119,7 +119,7 @@ class Machine:
         """Build the machine again."""
         machine = cls.empty(key, gram, problem)
         core = machine.core
-        core.append(arrays["slot"], arrays["c"], arrays["group"])
+        core.admit(arrays["slot"], arrays["c"], arrays["group"])
         core.assign(*(arrays[name] for name in ("x", "lo", "hi", "mu", "target")))
         machine.record = arrays["record"]
         return machine
@@ -135,18 +135,14 @@ class Machine:
     ) -> Outcome:
         """Bring the head to the optimum; `slots` are the members that are new or have changed."""
         rows = examples.rows(self.key, slots, problem)
-        members = self.core.members_at(slots)
-        absent = np.flatnonzero(members < 0)
-        if len(absent):  # they enter with empty boxes
-            picked = _variables(absent, problem.per)
-            self.core.append(slots[absent], rows.c[picked], rows.group[picked])
-            members = self.core.members_at(slots)
+        # New members enter with empty boxes.
+        members, n_new = self.core.admit(slots, rows.c, rows.group)
         variables = _variables(members, problem.per)
         cold = other_kernel or not (self.ready and self.converged)
         if other_kernel:
             self.core.forget_factor()
             self.core.refresh()
-        if len(slots) == self.core.members > len(absent):
+        if len(slots) == self.core.members > n_new:
             cold = self._replace_c(variables, rows.c) or cold
         t = mass = _NOTHING
         if problem.needs_mass:

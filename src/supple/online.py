@@ -147,7 +147,7 @@ class OnlineEngine(Engine):
         for code, factor in self.class_weight.items():
             weight[y == code] *= factor
         rows = self.problem.rows(self.plan.targets(key, y), weight, y)
-        machine.core.append(slots, rows.c, rows.group)
+        machine.core.admit(slots, rows.c, rows.group)
         machine.core.jump(np.arange(len(slots)), rows.lo, rows.hi, [0.0, 0.0])
         machine.record = (True, "", 0, False)
         return machine

@@ -43,13 +43,13 @@ class Store:
 
     def new_ids(self, count: int) -> np.ndarray:
         """Return the next free ids."""
+        _check_limit(self.next_id + count - 1)
         return np.arange(self.next_id, self.next_id + count, dtype=np.int64)
 
     def check_new(self, ids: np.ndarray) -> None:
         """Raise when an id repeats, is already taken, or leaves none for the next example."""
         values = ids.tolist()
-        if max(values, default=0) >= _LAST_ID:
-            raise InvalidInputError(f"ids must be below {_LAST_ID}. Got {max(values)} instead.")
+        _check_limit(max(values, default=0))
         known = [i for i in values if i in self._slot_of]
         if known:
             raise DuplicateIdError(
@@ -112,6 +112,11 @@ class Store:
                     column[slot] = column[last]
                 self._slot_of[int(self._id[slot])] = slot
             self._n = last
+
+
+def _check_limit(largest: int) -> None:
+    if largest >= _LAST_ID:
+        raise InvalidInputError(f"ids must be below {_LAST_ID}. Got {largest} instead.")
 
 
 def _check_unique(ids: np.ndarray) -> None:

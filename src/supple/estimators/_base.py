@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from supple.engine import Engine, Step
 from supple.errors import (
@@ -99,7 +100,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         return model.labels, model.class_weight
 
     def _plain_targets(self, y: Any, n: int) -> bool:
-        """Whether y needs no conversion: the short way for single rows."""
+        """Whether y needs no conversion: the short way."""
         return True
 
     def _targets(
@@ -132,8 +133,9 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     ) -> Self:
         """Build a model from its first batch; `whole` if that is all there is (fit)."""
         params = self._current_params()
-        self._validate_params()
-        check_numbers(type(self).__name__, params)
+        name = type(self).__name__
+        validate_parameter_constraints(self._parameter_constraints, params, caller_name=name)
+        check_numbers(name, params)
         self._check_params(params)
         action = "fit" if whole else "partial_fit"
         if not whole:
@@ -223,8 +225,12 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         model: Model | None,
     ) -> Batch:
         """Check a batch against the model it joins (None: it starts one)."""
-        if model is None or not (self._plain(X, model) and self._plain_targets(y, len(X))):
+        plain = self._plain_first(X) if model is None else self._plain(X, model)
+        if not (plain and self._plain_targets(y, len(X))):
             X, y = self._check_points(X, y, model)
+        elif model is None:  # as validate_data does for an array
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
         n = X.shape[0]
         weight = np.ones(n) if sample_weight is None else check_weight(sample_weight, n)
         if model is None and not weight.any():
@@ -271,6 +277,11 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         return self
 
     # ------------------------------------------------------------------ parameters
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        return super()._get_param_names()  # from the signature, which takes a while to inspect
 
     def _current_params(self) -> dict[str, Any]:
         """Return the parameters; a class_weight is copied, as the user may edit it in place."""

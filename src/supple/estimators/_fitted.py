@@ -76,6 +76,18 @@ class FittedAttributes:
 
     # ------------------------------------------------------------------ decision values
 
+    def _plain_first(self, X: Any) -> bool:
+        """Whether X is as a model keeps its points, so that it can start one: the short way."""
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and (X.dtype == np.float64 or X.dtype == np.float32)
+            and X.flags.c_contiguous
+            and X.size > 0
+            and self.kernel != "precomputed"
+            and bool(np.isfinite(X).all())
+        )
+
     def _plain(self, X: Any, model: Model) -> bool:
         """Whether X is as the model keeps its points already: the short way for single rows."""
         return (

@@ -32,7 +32,7 @@ def factor_margin(head: Any) -> None:
         return
     if not len(inside):
         return
-    sigma = float(head.diagonal_of(inside).mean()) or 1.0
+    sigma = head.mean_diagonal(inside) or 1.0
     if head.build_factor(inside, sigma):
         return
     # Nearly singular. Variables that depend on others are left out by pivoting, and the polish

@@ -1,0 +1,56 @@
+"""Heads of a small problem read one kernel matrix: the same machines as without it."""
+
+import numpy as np
+import pytest
+
+import supple
+
+TINY_CACHE = 0.5  # MB: no room for the matrix of N examples
+N = 500
+KERNELS = {
+    "rbf": {"gamma": 0.2},
+    "linear": {},
+    "poly": {"degree": 2, "gamma": 0.2, "coef0": 1.0},
+}
+
+
+def classes(n=N, k=5, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(k, size=n)
+    return rng.normal(size=(n, 6)) + np.eye(k, 6)[y] * 1.5, y
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("name", ["SVC", "NuSVC"])
+def test_same_machines_as_from_values_of_their_own(name, kernel, multi_class):
+    X, y = classes()
+    params = {"kernel": kernel, **KERNELS[kernel], "multi_class": multi_class}
+    if name == "NuSVC":
+        params["nu"] = 0.2
+    shared = getattr(supple, name)(**params).fit(X, y)
+    alone = getattr(supple, name)(**params, cache_size=TINY_CACHE).fit(X, y)
+    assert max(shared.kkt_violation_, alone.kkt_violation_) < 1e-9
+    np.testing.assert_allclose(
+        shared.decision_function(X), alone.decision_function(X), rtol=1e-7, atol=1e-7
+    )
+
+
+def test_examples_that_have_changed_places():
+    """After forgetting, members are in another order than their examples; some weigh nothing."""
+    X, y = classes()
+    weight = np.where(np.arange(N) % 7, 1.0, 0.0)
+    model = supple.SVC(C=3.0, gamma=0.1).fit(X, y, weight).forget(np.arange(0, N, 3))
+    model.retune(gamma=0.4)
+    left = np.arange(N) % 3 > 0
+    again = supple.SVC(C=3.0, gamma=0.4).fit(X[left], y[left], weight[left])
+    assert model.kkt_violation_ < 1e-11
+    np.testing.assert_allclose(model.decision_function(X), again.decision_function(X), atol=1e-9)
+
+
+def test_pairs_of_points_on_each_side_of_a_panel():
+    """The mirror image of the matrix has an edge that is no multiple of a vector."""
+    for n in (63, 64, 65, 79, 80, 81, 129, 145):
+        X, y = classes(n, k=2, seed=n)
+        model = supple.SVC(C=5.0, gamma=0.3).fit(X, y)
+        assert model.kkt_violation_ < 1e-12
