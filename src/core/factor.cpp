@@ -22,6 +22,8 @@ void Factor::clear() {
   rows_.clear();
   empty_.clear();
   for (auto& v : v_) v.clear();
+  diagonal_.clear();
+  has_kernel_ = true;
   members_.fill(0);
 }
 
@@ -31,7 +33,7 @@ void Factor::reserve(std::size_t count) {
   AlignedVector grown(stride * stride);
   const std::size_t n = empty_.size();
   for (std::size_t i = 0; i < n; ++i)
-    std::copy(row(i) + i, row(i) + n, grown.data() + i * stride + i);
+    std::copy(row(i), row(i) + n, grown.data() + i * stride);
   upper_.swap(grown);
   stride_ = stride;
 }
@@ -69,6 +71,9 @@ bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
     const double root = std::sqrt(pivot);
     for (std::size_t i = 0; i < last; ++i) row(i)[last] = w[i];
     row(last)[last] = root;
+    const double* column = columns + e * (before + entries.size());
+    for (std::size_t k = 0; k < size(); ++k) row(last)[rows_[k]] = column[k];
+    diagonal_.push_back(column[before + e]);
     for (std::size_t k = 0; k <= kMaxGroups; ++k) {
       const double own =
           k == kMaxGroups ? entries[e].right_side : (k == entries[e].group ? 1.0 : 0.0);
@@ -131,11 +136,13 @@ void Factor::squeeze() {
   for (std::size_t k = 0; k < size(); ++k) {  // rows_ ascends, so nothing is overwritten early
     const double* from = row(rows_[k]);
     double* to = row(k);
-    for (std::size_t j = k; j < size(); ++j) to[j] = from[rows_[j]];
+    for (std::size_t j = 0; j < size(); ++j) to[j] = from[rows_[j]];
     for (auto& v : v_) v[k] = v[rows_[k]];
+    diagonal_[k] = diagonal_[rows_[k]];
   }
   for (std::size_t k = 0; k < size(); ++k) rows_[k] = k;
   for (auto& v : v_) v.resize(size());
+  diagonal_.resize(size());
   empty_.assign(size(), 0);
 }
 
@@ -221,11 +228,36 @@ void Factor::finish() {
   }
 }
 
+void Factor::keep_kernel() {
+  constexpr std::size_t kTile = 32;  // few enough rows for the first-level cache
+  const std::size_t n = size();
+  for (std::size_t i = 0; i < n; ++i) diagonal_.push_back(row(i)[i]);
+  for (std::size_t top = 0; top < n; top += kTile)
+    for (std::size_t left = 0; left <= top; left += kTile)
+      for (std::size_t i = top; i < std::min(n, top + kTile); ++i)
+        for (std::size_t j = left; j < std::min(i, left + kTile); ++j) row(i)[j] = row(j)[i];
+}
+
+std::vector<double> Factor::product(const std::vector<double>& dx) const {
+  const std::size_t n = empty_.size();
+  std::vector<double> z(n, 0.0), sum(n, 0.0), out(size());
+  for (std::size_t k = 0; k < size(); ++k) z[rows_[k]] = dx[k];
+  for (std::size_t i = 0; i < n; ++i) {
+    if (empty_[i]) continue;
+    sum[i] = diagonal_[i] * z[i] + simd().dot(row(i), z.data(), i);
+    simd().axpy(z[i], row(i), sum.data(), i);
+  }
+  for (std::size_t k = 0; k < size(); ++k) out[k] = sum[rows_[k]];
+  return out;
+}
+
 void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
                     const double* upper, double sigma) {
   start(variables, groups, count, sigma);
   for (std::size_t i = 0; i < count; ++i)
     std::copy(upper + i * count + i, upper + (i + 1) * count, row(i) + i);
+  diagonal_.resize(count);
+  has_kernel_ = false;
   finish();
 }
 
@@ -233,6 +265,7 @@ bool Factor::build(const std::int64_t* variables, const std::int64_t* groups, st
                    double sigma, const Fill& fill) {
   start(variables, groups, count, sigma);
   fill(row(0), stride_);
+  keep_kernel();
   double largest = 0.0;
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = i; j < count; ++j)

@@ -5,7 +5,8 @@
 // up to d + 1 margin vectors). We keep the Cholesky factor U'U = K~_SS, row-major and upper, and
 // V = U^-T [A_S', r] with one right-hand side r. A variable is appended as a last column. One that
 // leaves turns its row into an empty one (that of the identity) and the rows below take up what it
-// held by rotations (a rank-one update); empty rows are squeezed out now and then.
+// held by rotations (a rank-one update); empty rows are squeezed out now and then. The triangle
+// below the diagonal, which U leaves free, keeps K_SS for products with it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -58,6 +59,10 @@ class Factor {
   // The same for the last `count` variables alone, which is cheap: U is triangular.
   void solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const;
 
+  // K_SS is at hand for products, unless the factor was computed elsewhere.
+  bool has_kernel() const { return has_kernel_; }
+  std::vector<double> product(const std::vector<double>& dx) const;  // K_SS dx
+
   // Factor anew; fill(upper, stride) writes the kernel values among the variables, row by row from
   // the diagonal on. False, and empty: the system is too near to singular to do without pivoting.
   using Fill = std::function<void(double* upper, std::size_t stride)>;
@@ -74,6 +79,7 @@ class Factor {
   void start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
              double sigma);
   void finish();  // V, when U is there
+  void keep_kernel();  // from above the diagonal to below
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   // Vectors inside have an entry for each row, 0 for empty ones.
@@ -84,6 +90,8 @@ class Factor {
   std::vector<std::size_t> groups_, rows_;  // of the variables; rows_ ascends
   std::vector<char> empty_;                 // per row
   AlignedVector upper_;
+  std::vector<double> diagonal_;  // of K, per row
+  bool has_kernel_ = true;
   std::array<std::vector<double>, kMaxGroups + 1> v_;  // the last belongs to r
   std::array<std::size_t, kMaxGroups> members_{};
   std::vector<double> work_;

@@ -163,6 +163,9 @@ struct Head {
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();
+  // F of the margin follows the change there, by the kernel values in the factor; returns who has
+  // taken part: nobody where that does not pay.
+  std::vector<char> follow_by_factor(const Expansion& change);
   std::shared_ptr<const SinglePoints> single_;
   bool in_place_ = true;  // slot[m] == m for all members
   std::vector<std::int64_t> member_at_;

@@ -103,18 +103,47 @@ Expansion Head::change_since(const std::vector<double>& x_before) const {
 void Head::follow_sharply(const std::vector<double>& x_before) {
   const Expansion e = change_since(x_before);
   if (e.coef.empty()) return;
-  std::vector<std::size_t> sharp;
-  Slots targets;
-  sharp.reserve(members());
-  targets.reserve(members());
-  for (std::size_t m = 0; m < members(); ++m)
-    if (!rough[m]) {
-      sharp.push_back(m);
-      targets.push_back(slot[m]);
+  const std::vector<char> done = follow_by_factor(e);  // what these members mean to each other
+  Expansion rest;
+  for (std::size_t k = 0; k < e.coef.size(); ++k)
+    if (!done[static_cast<std::size_t>(e.member[k])]) {
+      rest.slots.push_back(e.slots[k]);
+      rest.coef.push_back(e.coef[k]);
     }
-  const std::vector<double> added = gram.expand(e.slots, e.coef, targets);
-  for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
+  for (const bool among_done : {true, false}) {
+    std::vector<std::size_t> sharp;
+    Slots targets;
+    for (std::size_t m = 0; m < members(); ++m)
+      if (!rough[m] && done[m] == among_done) {
+        sharp.push_back(m);
+        targets.push_back(slot[m]);
+      }
+    const Expansion& terms = among_done ? rest : e;
+    if (targets.empty() || terms.coef.empty()) continue;
+    const std::vector<double> added = gram.expand(terms.slots, terms.coef, targets);
+    for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
+  }
   note_changes(1);
+}
+
+std::vector<char> Head::follow_by_factor(const Expansion& change) {
+  std::vector<char> done(members(), 0);
+  // A product with all of K_SS pays where most margin variables have changed.
+  if (!factor.has_kernel() || gram.linear() || 2 * change.coef.size() < factor.size()) return done;
+  std::vector<double> weight(members(), 0.0), dx;
+  for (std::size_t k = 0; k < change.coef.size(); ++k)
+    weight[static_cast<std::size_t>(change.member[k])] = change.coef[k];
+  for (std::int64_t v : factor.variables()) {
+    const std::size_t m = member_of(static_cast<std::size_t>(v));
+    dx.push_back(weight[m]);
+    done[m] = 1;
+  }
+  const std::vector<double> added = factor.product(dx);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    const std::size_t m = member_of(static_cast<std::size_t>(factor.variables()[i]));
+    if (!rough[m]) F[m] += added[i];
+  }
+  return done;
 }
 
 void Head::follow_roughly(const Expansion& change) {
