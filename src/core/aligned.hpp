@@ -15,6 +15,16 @@ struct OnCacheLine {
   OnCacheLine(const OnCacheLine<U>&) {}
   T* allocate(std::size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), line)); }
   void deallocate(T* p, std::size_t) { ::operator delete(p, line); }
+  // Elements without a given value are left as they are: most are about to be written, and zeros
+  // would first bring all of a large matrix into memory.
+  template <typename U>
+  void construct(U* p) noexcept {
+    ::new (static_cast<void*>(p)) U;
+  }
+  template <typename U, typename... Args>
+  void construct(U* p, Args&&... args) {
+    ::new (static_cast<void*>(p)) U(static_cast<Args&&>(args)...);
+  }
   bool operator==(const OnCacheLine&) const = default;
 };
 

@@ -72,6 +72,7 @@ bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
     for (std::size_t i = 0; i < last; ++i) row(i)[last] = w[i];
     row(last)[last] = root;
     const double* column = columns + e * (before + entries.size());
+    std::fill_n(row(last), last, 0.0);
     for (std::size_t k = 0; k < size(); ++k) row(last)[rows_[k]] = column[k];
     diagonal_.push_back(column[before + e]);
     for (std::size_t k = 0; k <= kMaxGroups; ++k) {
@@ -224,18 +225,24 @@ void Factor::finish() {
   for (std::size_t e = 0; e <= kMaxGroups; ++e) {
     v_[e].resize(size());
     for (std::size_t i = 0; i < size(); ++i) v_[e][i] = groups_[i] == e ? 1.0 : 0.0;
-    forward(v_[e].data());
+    if (e < kMaxGroups && has_group(e)) forward(v_[e].data());
   }
 }
 
-void Factor::keep_kernel() {
+void Factor::keep_kernel_and_shift() {
   constexpr std::size_t kTile = 32;  // few enough rows for the first-level cache
   const std::size_t n = size();
-  for (std::size_t i = 0; i < n; ++i) diagonal_.push_back(row(i)[i]);
+  for (std::size_t i = 0; i < n; ++i) {
+    diagonal_.push_back(row(i)[i]);
+    row(i)[i] += sigma_;
+  }
   for (std::size_t top = 0; top < n; top += kTile)
     for (std::size_t left = 0; left <= top; left += kTile)
-      for (std::size_t i = top; i < std::min(n, top + kTile); ++i)
-        for (std::size_t j = left; j < std::min(i, left + kTile); ++j) row(i)[j] = row(j)[i];
+      for (std::size_t j = left; j < std::min(n, left + kTile); ++j)
+        for (std::size_t i = std::max(top, j + 1); i < std::min(n, top + kTile); ++i) {
+          row(i)[j] = row(j)[i];
+          row(j)[i] += groups_[i] == groups_[j] ? sigma_ : 0.0;
+        }
 }
 
 std::vector<double> Factor::product(const std::vector<double>& dx) const {
@@ -265,13 +272,9 @@ bool Factor::build(const std::int64_t* variables, const std::int64_t* groups, st
                    double sigma, const Fill& fill) {
   start(variables, groups, count, sigma);
   fill(row(0), stride_);
-  keep_kernel();
+  keep_kernel_and_shift();
   double largest = 0.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = i; j < count; ++j)
-      if (groups_[i] == groups_[j]) row(i)[j] += sigma;
-    largest = std::max(largest, row(i)[i]);
-  }
+  for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, row(i)[i]);
   // What is row by row for us is column by column for LAPACK, and our upper triangle its lower one.
   char uplo = 'L';
   int n = static_cast<int>(count), lda = static_cast<int>(stride_), info = 0;

@@ -79,7 +79,7 @@ class Factor {
   void start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
              double sigma);
   void finish();  // V, when U is there
-  void keep_kernel();  // from above the diagonal to below
+  void keep_kernel_and_shift();  // K goes below the diagonal, K~ takes its place above
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   // Vectors inside have an entry for each row, 0 for empty ones.
