@@ -239,11 +239,16 @@ void CsrPoints::truncate(std::size_t size) {
 
 void CsrPoints::dots(const Query& query, std::size_t from, std::size_t to, double* out) const {
   for (std::size_t j = from; j < to; ++j) {
-    const Row& row = rows_[j];
-    double s = 0.0;
-    for (std::size_t k = 0; k < row.column.size(); ++k)
-      s += row.value[k] * query.value[static_cast<std::size_t>(row.column[k])];
-    out[j - from] = s;
+    const std::int64_t* column = rows_[j].column.data();
+    const double *value = rows_[j].value.data(), *q = query.value.data();
+    const std::size_t count = rows_[j].column.size();
+    // Four sums side by side: additions to one would wait for each other.
+    double sum[4] = {};
+    std::size_t k = 0;
+    for (; k + 4 <= count; k += 4)
+      for (std::size_t part = 0; part < 4; ++part) sum[part] += value[k + part] * q[column[k + part]];
+    for (; k < count; ++k) sum[0] += value[k] * q[column[k]];
+    out[j - from] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
 }
 
