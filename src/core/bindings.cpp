@@ -424,9 +424,10 @@ void bind_head(nb::module_& m) {
       .def("violators", &Head::violators)
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
       .def("polish",
-           [](Head& h, double goal, double floor, std::int64_t max_rounds) {
+           [](Head& h, double goal, double floor, std::int64_t max_rounds, bool one_at_a_time) {
              nb::gil_scoped_release release;
-             const PolishResult r = polish(h, goal, floor, max_rounds, check_signals);
+             const Pace pace = one_at_a_time ? Pace::one : Pace::several;
+             const PolishResult r = polish(h, goal, floor, pace, max_rounds, check_signals);
              return std::make_pair(r.finished, r.rounds);
            })
       .def("kernel_among",

@@ -129,6 +129,7 @@ struct Head {
   // F follows x from the value it was computed for: of all members, or of a part of them.
   void follow(const std::vector<double>& x_before);
   void follow_sharply(const std::vector<double>& x_before);
+  void follow_by_rows(const std::vector<double>& x_before);  // all members, by cached kernel rows
   void follow_roughly(const Expansion& change);
   void catch_up();  // those behind
   bool is_behind(std::size_t member) const { return !behind.empty() && behind[member]; }
@@ -200,9 +201,11 @@ struct PolishResult {
   std::int64_t rounds;
 };
 
+enum class Pace { several, one };  // violators that enter the margin set at a time
+
 // Ends when no KKT violation exceeds `goal`, or when none exceeds `floor` (what rounding permits)
 // and the violations fall no more.
-PolishResult polish(Head& head, double goal, double floor, std::int64_t max_rounds,
+PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds,
                     const Interrupt& interrupt);
 
 }  // namespace supple

@@ -126,6 +126,15 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
   note_changes(1);
 }
 
+void Head::follow_by_rows(const std::vector<double>& x_before) {
+  const Expansion e = change_since(x_before);
+  for (std::size_t k = 0; k < e.coef.size(); ++k) {
+    const double* row = member_row(static_cast<std::size_t>(e.member[k]), buffer_);
+    simd().axpy(e.coef[k], row, F.data(), members());
+  }
+  if (!e.coef.empty()) note_changes(1);
+}
+
 std::vector<char> Head::follow_by_factor(const Expansion& change) {
   std::vector<char> done(members(), 0);
   // A product with all of K_SS pays where most margin variables have changed.

@@ -1,6 +1,7 @@
 // Newton polish: a primal active-set method started from a feasible, nearly optimal x. On the
 // margin set the equality system is solved exactly; steps stop at the box and the blocking
 // variable leaves; when the margin gradients vanish, violators enter. The objective never rises.
+// With one violator at a time, from x = 0, this is SimpleSVM (Vishwanathan, Smola & Murty 2003).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -13,10 +14,11 @@ namespace {
 
 class Polish {
  public:
-  Polish(Head& head, double goal, double floor, const Interrupt& interrupt)
+  Polish(Head& head, double goal, double floor, Pace pace, const Interrupt& interrupt)
       : h(head),
         goal_(goal),
         floor_(floor),
+        pace_(pace),
         interrupt_(interrupt),
         x_known_(head.x),
         x_rough_(head.x) {}
@@ -32,6 +34,7 @@ class Polish {
   void sync_rough();
   void drop_edges();  // variables that ended on a bound leave the factor
   std::vector<Violator> violators() const;
+  void pair_up(std::vector<Violator>& found) const;
   double margin_residual();
   void admit(std::size_t v);
   void admit_several(const std::vector<Violator>& found, std::size_t room);
@@ -42,6 +45,7 @@ class Polish {
 
   Head& h;
   double goal_, floor_;
+  Pace pace_;
   const Interrupt& interrupt_;  // asked after each change of the factor, which takes a while
   std::vector<double> x_known_;  // the x that h.F belongs to
   std::vector<double> x_rough_;  // the same for rough members
@@ -69,7 +73,10 @@ void Polish::sync_factor() {
 }
 
 void Polish::sync_expansion() {
-  h.follow_sharply(x_known_);
+  if (pace_ == Pace::one)
+    h.follow_by_rows(x_known_);
+  else
+    h.follow_sharply(x_known_);
   x_known_ = h.x;
 }
 
@@ -161,6 +168,23 @@ std::vector<Polish::Violator> Polish::violators() const {
   return found;
 }
 
+// The worst violator alone; where its group has no margin variable, with the worst of the other
+// direction, as it could not move without.
+void Polish::pair_up(std::vector<Violator>& found) const {
+  if (found.empty()) return;
+  const std::size_t worst = found[0].variable, group = h.group[worst];
+  const auto partner = std::find_if(found.begin(), found.end(), [&](const Violator& other) {
+    return h.group[other.variable] == group &&
+           (h.gradient(other.variable) > 0.0) != (h.gradient(worst) > 0.0);
+  });
+  if (h.factor.has_group(group) || partner == found.end()) {
+    found.resize(1);
+  } else {
+    found[1] = *partner;
+    found.resize(2);
+  }
+}
+
 double Polish::margin_residual() {
   const auto& margin = h.factor.variables();
   g_.resize(margin.size());
@@ -220,7 +244,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
         break;
       }
     const double residual = margin_residual();
-    const std::vector<Violator> found = violators();
+    std::vector<Violator> found = violators();
     const double worst = found.empty() ? residual : std::max(residual, found[0].size);
     idle = worst < 0.5 * best ? 0 : idle + 1;
     best = std::min(best, worst);
@@ -238,9 +262,10 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     // away at once, the next round admits a single one, and only to a point that is optimal on
     // the margin set, as the theory of active sets asks.
     std::size_t room = std::max<std::size_t>(8, h.factor.size() / 2);
-    if (blocked_at_once_) room = residual <= goal_ ? 1 : 0;
+    if (blocked_at_once_ || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
     blocked_at_once_ = false;
-    admit_several(found, room);
+    if (room == 1) pair_up(found);
+    admit_several(found, room == 1 ? found.size() : room);
     newton();
   }
   sync_expansion();
@@ -252,9 +277,9 @@ PolishResult Polish::run(std::int64_t max_rounds) {
 
 }  // namespace
 
-PolishResult polish(Head& head, double goal, double floor, std::int64_t max_rounds,
+PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds,
                     const Interrupt& interrupt) {
-  return Polish(head, goal, floor, interrupt).run(max_rounds);
+  return Polish(head, goal, floor, pace, interrupt).run(max_rounds);
 }
 
 }  // namespace supple

@@ -14,7 +14,7 @@ from supple.errors import (
     SuppleError,
     UnknownIdError,
 )
-from supple.estimators import LASVC, SVC, SVDD, SVR, NuSVC, OneClassSVM
+from supple.estimators import LASVC, SVC, SVDD, SVR, NuSVC, OneClassSVM, SimpleSVC
 
 __version__ = version("supple")
 
@@ -32,6 +32,7 @@ __all__ = [
     "NuSVC",
     "OneClassSVM",
     "PrecomputedUpdateError",
+    "SimpleSVC",
     "SolverError",
     "SuppleError",
     "UnknownIdError",

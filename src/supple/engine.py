@@ -59,6 +59,8 @@ class Engine:
         Limit on SMO iterations per head and operation, -1 for none.
     shrinking : bool
     class_weight : mapping of class code to weight, optional
+    simple : bool
+        Whether SimpleSVM solves instead of path, SMO and polish.
     """
 
     def __init__(
@@ -72,6 +74,7 @@ class Engine:
         max_iter: int,
         shrinking: bool,
         class_weight: Mapping[int, float] | None = None,
+        simple: bool = False,
     ) -> None:
         self.problem = problem
         self.kernel = kernel
@@ -81,7 +84,12 @@ class Engine:
         self.listeners: list[CallableType[[Step], None]] = []
         self._cache_bytes = cache_bytes
         self._settings = Settings(
-            tol, max_iter, shrinking, kernel.definite is not False, kernel.definite is True
+            tol,
+            max_iter,
+            shrinking,
+            kernel.definite is not False,
+            kernel.definite is True,
+            simple,
         )
         self._store = Store()
         self._gram: Gram | None = None
@@ -419,7 +427,7 @@ class Engine:
         step = Step(
             action=action,
             ids=ids,
-            solver=next((s for s in ("smo", "path", "lasvm") if s in solvers), "none"),
+            solver=next((s for s in ("smo", "path", "simple", "lasvm") if s in solvers), "none"),
             breakpoints=sum(outcome.breakpoints for outcome in outcomes),
             iterations=sum(outcome.iterations for outcome in outcomes),
             n_margin=sum(len(m.core.margin) for m in self._machines.values()),

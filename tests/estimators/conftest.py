@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from supple import SVC, SVDD, SVR, NuSVC, OneClassSVM
+from supple import SVC, SVDD, SVR, NuSVC, OneClassSVM, SimpleSVC
 
 MAKERS = {
     "SVC": lambda **k: SVC(**k),
+    "SimpleSVC": lambda **k: SimpleSVC(**k),
     "NuSVC": lambda **k: NuSVC(**{"nu": 0.6, **k}),
     "SVR": lambda **k: SVR(**k),
     "OneClassSVM": lambda **k: OneClassSVM(**k),
@@ -17,7 +18,7 @@ MAKERS = {
 
 @pytest.fixture(params=list(MAKERS))
 def make(request):
-    """Make one of the five estimators, with settings that have a solution on `data`."""
+    """Make one of the exact estimators, with settings that have a solution on `data`."""
     return MAKERS[request.param]
 
 

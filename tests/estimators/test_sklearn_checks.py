@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from supple import LASVC, SVC, SVDD, SVR, NuSVC, OneClassSVM
+from supple import LASVC, SVC, SVDD, SVR, NuSVC, OneClassSVM, SimpleSVC
 
 # scikit-learn's checks provoke warnings on purpose.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -20,6 +20,7 @@ ONLINE = {
     [
         SVC(),
         SVC(multi_class="ovr"),
+        SimpleSVC(),
         LASVC(random_state=0),
         LASVC(selection="active", epochs=2, random_state=0),
         # One check has classes so unequal that nu = 0.5 has no solution.

@@ -52,7 +52,7 @@ def polish(head: Any) -> None:
     state = head.save()
     factor_margin(head)
     goal = min(4.0 * rounding, 1e-10 * scale)
-    head.polish(goal, 16.0 * rounding, 100 + head.members // 10)
+    head.polish(goal, 16.0 * rounding, 100 + head.members // 10, False)
     # On a margin system that is singular to rounding the active set may wander.
     if head.audit()[0] > max(violation, 16.0 * rounding):
         head.restore(state)

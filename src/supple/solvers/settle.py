@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from supple.errors import SolverError
 from supple.qp import Move
-from supple.solvers.batch import looks_definite, margin_changes, polish
+from supple.solvers.batch import factor_margin, looks_definite, margin_changes, polish
 
 __all__ = ["Outcome", "Settings", "settle"]
 
@@ -29,6 +29,7 @@ class Settings:
     shrinking: bool
     exact: bool  # the kernel is not known to be indefinite
     trusted: bool  # it is known to be positive semi-definite
+    simple: bool = False  # SimpleSVM instead of path, SMO and polish
 
 
 class Outcome(NamedTuple):
@@ -53,7 +54,7 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
         The state is not optimal (first fit, other kernel or epsilon): only the batch way applies.
     """
     breakpoints = 0
-    if settings.exact and not cold and _path_is_cheaper(head, move):
+    if settings.exact and not settings.simple and not cold and _path_is_cheaper(head, move):
         if head.rough:
             head.refresh()
         if not head.factored:  # restored or unpickled: the factor is built again
@@ -68,6 +69,8 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
     if not head.jump(move.variables, move.lo, move.hi, move.targets):
         raise SolverError("no feasible point for the new boxes and targets")
     try:
+        if settings.simple and settings.exact:
+            return _simple(head, settings)
         return _batch(head, settings, breakpoints)
     finally:
         head.release()  # the copy of the examples that blocks are computed from
@@ -122,6 +125,28 @@ def _descend(
         head.refresh()  # single precision leads no further
     converged, more = head.smo(eps, limit - spent if limit >= 0 else -1, settings.shrinking)
     return converged, spent + more
+
+
+def _simple(head: Any, settings: Settings) -> Outcome:
+    """SimpleSVM: the worst violator joins the margin set, one after the other."""
+    if head.rough:
+        head.refresh()
+    factor_margin(head)
+    tolerance = settings.tol * min(1.0, head.audit()[1])
+    limit = settings.max_iter if settings.max_iter >= 0 else _PATIENCE
+    finished, rounds = head.polish(tolerance, tolerance, limit, True)
+    if not finished and settings.max_iter >= 0:
+        return Outcome("simple", iterations=rounds, kkt=_Quality(head).kkt, kept=False)
+    if not (settings.trusted or looks_definite(head)):
+        head.forget_factor()
+        return Outcome("simple", iterations=rounds, indefinite=True)
+    head.refresh()  # the rows added step by step have left rounding errors
+    polish(head)
+    quality = _Quality(head)
+    if quality.settled:
+        return Outcome("simple", iterations=rounds, kkt=quality.kkt, kept=quality.kept)
+    outcome = _batch(head, settings, 0)  # a margin system that is singular to rounding
+    return outcome._replace(iterations=outcome.iterations + rounds)
 
 
 def _nearly_optimal(head: Any, eps: float) -> bool:

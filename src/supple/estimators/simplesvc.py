@@ -1,0 +1,123 @@
+"""Support vector classification by SimpleSVM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from supple import problems
+from supple.engine import Engine
+from supple.estimators._classifier import BaseClassifier
+from supple.estimators._updates import ExactUpdates
+
+
+class SimpleSVC(BaseClassifier, ExactUpdates):
+    """Classify by the maximum margin, found by an active-set method.
+
+    The optimum is that of :class:`SVC`; the way there is SimpleSVM (Vishwanathan, Smola and Murty,
+    2003) with a soft margin and a box per example. The worst violator joins the margin set S, the
+    equality system of S is solved with a factor that is updated, and the step towards its solution
+    ends where a variable meets its bound and leaves S; this repeats until nobody violates. Each
+    support vector costs at least one pass over all examples, so :class:`SVC` is faster on all but
+    small problems. A step keeps the kernel rows of S in the cache; `cache_size` should hold them.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of a margin error, > 0.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        As in :class:`SVC`.
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient, fixed at the first batch.
+    coef0 : float, default=0.0
+        Constant in the polynomial and sigmoid kernels.
+    tol : float, default=1e-3
+        Violation from which an example joins one at a time; the rest is made exact at once.
+    cache_size : float, default=200
+        Size of the kernel cache in MB.
+    class_weight : dict or "balanced", default=None
+        Factors on C by label, as in :class:`SVC`.
+    verbose : bool or int, default=False
+        Print one line for each update.
+    max_iter : int, default=-1
+        Limit on the rounds, -1 for none.
+    n_jobs : int, default=None
+        Threads that predictions may use; None means 1, -1 all processors.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        One column per class, or one per pair of classes. Ignored for two classes.
+    break_ties : bool, default=False
+        Whether `predict` settles equal numbers of votes by the decision function ("ovr").
+    multi_class : {"ovo", "ovr"}, default="ovo"
+        One machine per pair of classes, or one per class against the rest.
+
+    Attributes
+    ----------
+    n_iter_ : ndarray of shape (n_machines,)
+        Rounds of the last update.
+    classes_, support_, support_ids_, support_vectors_, n_support_, dual_coef_, coef_, intercept_
+        As in :class:`SVC`.
+    ids_, n_samples_seen_, kkt_violation_, dual_objective_, exact_, fit_status_, shape_fit_
+        As in :class:`SVC`.
+
+    Examples
+    --------
+    >>> from supple import SVC, SimpleSVC
+    >>> from supple.datasets import load
+    >>> data = load("sonar")
+    >>> simple, exact = SimpleSVC().fit(data.X, data.y), SVC().fit(data.X, data.y)
+    >>> abs(simple.dual_objective_ - exact.dual_objective_) < 1e-9
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **BaseClassifier._parameter_constraints,
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "class_weight": [StrOptions({"balanced"}), dict, None],
+    }
+    _tunable = ("C", "class_weight", *BaseClassifier._tunable)
+
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        n_jobs: int | None = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        multi_class: str = "ovo",
+    ) -> None:
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.multi_class = multi_class
+
+    def _problem(self, params: Mapping[str, Any]) -> problems.CSVC:
+        return problems.CSVC(float(params["C"]))
+
+    def _engine(self, params: Mapping[str, Any], *parts: Any, **settings: Any) -> Engine:
+        return Engine(
+            *parts, max_iter=int(params["max_iter"]), shrinking=False, simple=True, **settings
+        )
