@@ -1,4 +1,5 @@
 // Python bindings. Sizes and dtypes are checked here; the core trusts its arguments.
+#include <chrono>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
@@ -60,6 +61,19 @@ void require(bool condition, const char* message) {
 void check_signals() {
   nb::gil_scoped_acquire gil;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// The same, and now and then tells a Python function of the iterations and the gap.
+Progress progress_to(const nb::object& report) {
+  using Clock = std::chrono::steady_clock;
+  return [&report, last = Clock::now()](std::int64_t iterations, double gap) mutable {
+    check_signals();
+    constexpr std::chrono::seconds kPause(1);
+    if (report.is_none() || Clock::now() - last < kPause) return;
+    last = Clock::now();
+    nb::gil_scoped_acquire gil;
+    report(iterations, gap);
+  };
 }
 
 Kernel make_kernel(const std::string& kind, double gamma, double coef0, int degree) {
@@ -396,19 +410,22 @@ void bind_head(nb::module_& m) {
              return h.jump(to_vector(moved), to_vector(lo), to_vector(hi), to_groups(target));
            })
       .def("smo",
-           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking) {
+           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,
+              const nb::object& report) {
              nb::gil_scoped_release release;
-             const SmoResult r = smo(h, eps, max_iterations, shrinking, check_signals);
+             const SmoResult r = smo(h, eps, max_iterations, shrinking, progress_to(report));
              return std::make_pair(r.converged, r.iterations);
-           })
+           },
+           nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("block_smo",
            [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,
-              bool polish_follows) {
+              bool polish_follows, const nb::object& report) {
              nb::gil_scoped_release release;
              const SmoResult r =
-                 block_smo(h, eps, max_iterations, shrinking, polish_follows, check_signals);
+                 block_smo(h, eps, max_iterations, shrinking, polish_follows, progress_to(report));
              return std::make_pair(r.converged, r.iterations);
-           })
+           },
+           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
       .def("process",
            [](Head& h, std::int64_t slot, double c, double lo, double hi, double tau) {
              require(checked_slot(h.gram, slot) < h.gram.size() && h.member_at(slot) < 0,

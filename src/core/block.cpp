@@ -27,7 +27,7 @@ constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
 class BlockSolver {
  public:
   BlockSolver(Head& head, bool shrinking, bool polish_follows);
-  SmoResult run(double eps, std::int64_t max_iterations, const Interrupt& interrupt);
+  SmoResult run(double eps, std::int64_t max_iterations, const Progress& progress);
 
  private:
   struct Extremes {
@@ -390,7 +390,7 @@ void BlockSolver::catch_up() {
   x_known_ = h.x;
 }
 
-SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interrupt& interrupt) {
+SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progress& progress) {
   std::int64_t iterations = 0;
   activate_all();
   if (shrinking_ && !linear_ && h.factor.size() > 0) set_aside_far();
@@ -422,7 +422,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interr
         refresh();
       continue;
     }
-    interrupt();
+    progress(iterations, now);
     if (shrinking_ && !linear_ && !sheet_ && active_.size() > 2 * kWorkingSet && !recent_.empty()) shrink(e);
     choose(e, eps);
     fill_local();
@@ -444,8 +444,8 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Interr
 }  // namespace
 
 SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-                    bool polish_follows, const Interrupt& interrupt) {
-  return BlockSolver(head, shrinking, polish_follows).run(eps, max_iterations, interrupt);
+                    bool polish_follows, const Progress& progress) {
+  return BlockSolver(head, shrinking, polish_follows).run(eps, max_iterations, progress);
 }
 
 }  // namespace supple

@@ -18,6 +18,8 @@
 namespace supple {
 
 using Interrupt = std::function<void()>;  // throws when the user wants to stop
+// The same, and hears of the iterations made and the gap left.
+using Progress = std::function<void(std::int64_t, double)>;
 
 // How good the state is, by the Kx carried along.
 struct Audit {
@@ -189,12 +191,12 @@ struct SmoResult {
 };
 
 SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-              const Interrupt& interrupt);
+              const Progress& progress);
 
 // The same by blocks, for kernels whose rows the core computes itself. If a polish follows, members
 // that were set aside may be left behind.
 SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-                    bool polish_follows, const Interrupt& interrupt);
+                    bool polish_follows, const Progress& progress);
 
 struct PolishResult {
   bool finished;

@@ -16,7 +16,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 class Smo {
  public:
   Smo(Head& head, bool shrinking) : h(head), shrinking_(shrinking) {}
-  SmoResult run(double eps, std::int64_t max_iterations, const Interrupt& interrupt);
+  SmoResult run(double eps, std::int64_t max_iterations, const Progress& progress);
 
  private:
   void activate_all();
@@ -182,7 +182,7 @@ void Smo::write_back() {
   F_at_sync_ = h.F;
 }
 
-SmoResult Smo::run(double eps, std::int64_t max_iterations, const Interrupt& interrupt) {
+SmoResult Smo::run(double eps, std::int64_t max_iterations, const Progress& progress) {
   activate_all();
   x_at_sync_ = h.x;
   F_at_sync_ = h.F;
@@ -211,7 +211,7 @@ SmoResult Smo::run(double eps, std::int64_t max_iterations, const Interrupt& int
     if (max_iterations >= 0 && iterations >= max_iterations) break;
     if (!step()) break;
     ++iterations;
-    if (iterations % 256 == 0) interrupt();
+    if (iterations % 256 == 0) progress(iterations, gap());
     if (shrinking_ && --until_shrink == 0) {
       until_shrink = shrink_every;
       shrink();
@@ -227,8 +227,8 @@ SmoResult Smo::run(double eps, std::int64_t max_iterations, const Interrupt& int
 }  // namespace
 
 SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-              const Interrupt& interrupt) {
-  return Smo(head, shrinking).run(eps, max_iterations, interrupt);
+              const Progress& progress) {
+  return Smo(head, shrinking).run(eps, max_iterations, progress);
 }
 
 }  // namespace supple

@@ -104,6 +104,15 @@ class Engine:
         return len(self._store)
 
     @property
+    def report(self) -> CallableType[[int, float], None] | None:
+        """Who hears of iterations and gap while a batch is solved, about once a second."""
+        return self._settings.report
+
+    @report.setter
+    def report(self, listener: CallableType[[int, float], None] | None) -> None:
+        self._settings = replace(self._settings, report=listener)
+
+    @property
     def seen(self) -> int:
         """Number of examples ever learned."""
         return self._store.seen
@@ -174,6 +183,7 @@ class Engine:
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__ | {"listeners": []}  # those who listen belong to this engine only
+        state["_settings"] = replace(self._settings, report=None)
         state["_gram"] = None if self._gram is None else self.points(np.arange(self.n))
         state["_machines"] = {key: m.to_arrays() for key, m in self._machines.items()}
         return state

@@ -104,15 +104,15 @@ class OnlineEngine(Engine):
     def finish(self) -> Step:
         """Step until no pair of examples held violates the conditions by more than `tol`."""
         start = time.perf_counter()
-        steps = 0
+        tol, steps = self._settings.tol, 0
         with Shielded():
             for machine in self._machines.values():
                 head = machine.core
                 with Interruptible():
                     if self._settings.trusted and head.has_blocks:
-                        steps += head.block_smo(self._settings.tol, -1, True, False)[1]
+                        steps += head.block_smo(tol, -1, True, False, self.report)[1]
                     else:
-                        steps += head.smo(self._settings.tol, -1, True)[1]
+                        steps += head.smo(tol, -1, True, self.report)[1]
                 head.release()
             self._sweep()
             self._conclude()

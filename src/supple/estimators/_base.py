@@ -173,6 +173,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
             class_weight=class_weight,
         )
         engine.threads = self._threads()
+        engine.report = self._report if self.verbose else None
         container = type(batch.X) if sp.issparse(batch.X) else None
         return Model(engine, params, gamma, container, batch.X.dtype, batch.labels, class_weight)
 
@@ -261,6 +262,9 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
             )
         return X, y
 
+    def _report(self, iterations: int, gap: float) -> None:
+        print(f"[{type(self).__name__}] {iterations} iterations, gap {gap:.2g}")
+
     def _after(self, model: Model, step: Step, action: str) -> Self:
         """Report the step, warn if the model has to wait."""
         if self.verbose:
@@ -313,6 +317,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     def _check_update(self, model: Model, action: str) -> None:
         self._check_unchanged(model, action)
         model.engine.threads = self._threads()
+        model.engine.report = self._report if self.verbose else None
         if model.params["kernel"] == "precomputed":
             raise PrecomputedUpdateError(
                 f"{action} needs kernel values that a precomputed matrix does not have. Pass the "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,6 +31,7 @@ class Settings:
     exact: bool  # the kernel is not known to be indefinite
     trusted: bool  # it is known to be positive semi-definite
     simple: bool = False  # SimpleSVM instead of path, SMO and polish
+    report: Callable[[int, float], None] | None = None  # hears of iterations and gap now and then
 
 
 class Outcome(NamedTuple):
@@ -119,11 +121,14 @@ def _descend(
     spent = 0
     if first and settings.exact and head.has_blocks:
         goal = max(eps, _HANDOVER * min(1.0, head.audit()[1])) if settings.trusted else eps
-        converged, spent = head.block_smo(goal, limit, settings.shrinking, settings.trusted)
+        converged, spent = head.block_smo(
+            goal, limit, settings.shrinking, settings.trusted, settings.report
+        )
         if converged or spent == limit:
             return converged, spent
         head.refresh()  # single precision leads no further
-    converged, more = head.smo(eps, limit - spent if limit >= 0 else -1, settings.shrinking)
+    left = limit - spent if limit >= 0 else -1
+    converged, more = head.smo(eps, left, settings.shrinking, settings.report)
     return converged, spent + more
 
 
