@@ -3,6 +3,8 @@
 from importlib.metadata import version
 
 from supple.errors import (
+    DamagedDataError,
+    DataNotFoundError,
     DuplicateIdError,
     InexactWarning,
     InfeasibleError,
@@ -22,6 +24,8 @@ __all__ = [
     "SVC",
     "SVDD",
     "SVR",
+    "DamagedDataError",
+    "DataNotFoundError",
     "DuplicateIdError",
     "InexactWarning",
     "InfeasibleError",
