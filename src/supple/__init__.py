@@ -2,6 +2,7 @@
 
 from importlib.metadata import version
 
+from supple.compare import compare
 from supple.errors import (
     DamagedDataError,
     DataNotFoundError,
@@ -39,4 +40,5 @@ __all__ = [
     "SuppleError",
     "UnknownIdError",
     "__version__",
+    "compare",
 ]
