@@ -197,11 +197,18 @@ def _check_estimators(estimators: Any) -> None:
         )
     for name, estimator in estimators.items():
         usable = hasattr(estimator, "fit") and hasattr(estimator, "predict")
-        if not usable or isinstance(estimator, type) or is_regressor(estimator):
+        if not usable or isinstance(estimator, type) or _is_regressor(estimator):
             raise InvalidInputError(
                 f"compare takes classifiers with fit or partial_fit, and predict. The one named "
                 f"{name!r} is {estimator!r}."
             )
+
+
+def _is_regressor(estimator: Any) -> bool:
+    try:
+        return is_regressor(estimator)
+    except AttributeError:  # it has scikit-learn's methods, but not its tags
+        return False
 
 
 def _check_test(

@@ -7,7 +7,7 @@ from dataclasses import FrozenInstanceError, fields, replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, SGDClassifier
 from sklearn.pipeline import make_pipeline
@@ -146,6 +146,26 @@ def test_several_classes_and_estimators_of_scikit_learn():
     assert last["exact"].accuracy == last["reference"].accuracy > 0.9
     assert last["pipeline"].n_vectors > 0
     assert last["sgd"].n_vectors is None
+
+
+def test_an_estimator_of_another_library(stream):
+    class Plain:
+        """The methods of scikit-learn without its base class."""
+
+        def get_params(self, deep=True):
+            return {}
+
+        def set_params(self):
+            return self
+
+        def fit(self, X, y):
+            return self
+
+        def predict(self, X):
+            return np.ones(len(X), dtype=int)
+
+    (record,) = compare({"plain": Plain()}, **stream, sizes=1, random_state=0)
+    assert (record.mode, record.accuracy, record.error) == ("fit", 0.5, None)
 
 
 def test_labels_may_be_strings_and_points_sparse(stream):
@@ -346,4 +366,3 @@ def test_bad_data(stream, change, message):
 
 def test_the_module_and_the_function_have_the_same_name():
     assert supple.compare is compare
-    assert clone(Log()).fails_at is None
