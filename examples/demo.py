@@ -26,7 +26,7 @@ HEADER = (
 
 def stream(seed=0):
     """Return training and test parts of banana: shuffled, scaled with the first batch."""
-    data = load("banana")
+    data = load("banana", scaled=False)
     order = np.random.default_rng(seed).permutation(len(data.y))
     X, y = data.X[order], data.y[order]
     X = (X - X[:FIRST_BATCH].mean(axis=0)) / X[:FIRST_BATCH].std(axis=0)

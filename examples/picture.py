@@ -27,7 +27,7 @@ GRID = np.column_stack([GRID_X.ravel(), GRID_Y.ravel()])
 
 def three_models(n=420):
     """Return the data, the mask of the region, and the model before, with and after the region."""
-    data = load("banana")
+    data = load("banana", scaled=False)
     X, y = data.X[:n], data.y[:n]
     region = np.linalg.norm(X - CENTRE, axis=1) < RADIUS
     ids = np.arange(n)

@@ -2,7 +2,10 @@
 
 from importlib.metadata import version
 
+from supple.compare import compare
 from supple.errors import (
+    DamagedDataError,
+    DataNotFoundError,
     DuplicateIdError,
     InexactWarning,
     InfeasibleError,
@@ -23,6 +26,8 @@ __all__ = [
     "SVC",
     "SVDD",
     "SVR",
+    "DamagedDataError",
+    "DataNotFoundError",
     "DuplicateIdError",
     "InexactWarning",
     "InfeasibleError",
@@ -37,4 +42,5 @@ __all__ = [
     "SuppleError",
     "UnknownIdError",
     "__version__",
+    "compare",
 ]

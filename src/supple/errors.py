@@ -10,6 +10,8 @@ import warnings
 from pathlib import Path
 
 __all__ = [
+    "DamagedDataError",
+    "DataNotFoundError",
     "DuplicateIdError",
     "InexactWarning",
     "InfeasibleError",
@@ -49,6 +51,14 @@ class PrecomputedUpdateError(SuppleError, ValueError):
 
 class SolverError(SuppleError, RuntimeError):
     """A solver could not reach the optimum; the model is unchanged."""
+
+
+class DataNotFoundError(SuppleError, OSError):
+    """A known data set that is neither in the folder of data sets nor can be downloaded."""
+
+
+class DamagedDataError(SuppleError, OSError):
+    """A file or a download that is not the data set it should be."""
 
 
 class NotConvergedWarning(UserWarning):

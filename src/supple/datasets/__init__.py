@@ -1,5 +1,6 @@
-"""Small data sets that ship with supple, for examples and tests."""
+"""Data sets by name: 19 that ship with supple, larger ones from a folder or from OpenML."""
 
-from supple.datasets._embedded import Dataset, load, names
+from supple.datasets._dataset import Dataset
+from supple.datasets._load import load, names
 
 __all__ = ["Dataset", "load", "names"]
