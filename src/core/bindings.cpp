@@ -226,6 +226,7 @@ void bind_gram(nb::module_& m) {
       .def_static("csr",
                   [](const std::string& kind, double gamma, double coef0, int degree,
                      std::size_t n_features, std::size_t cache_bytes) {
+                    require(n_features <= 0x7fffffff, "a sparse X has at most 2^31 - 1 columns");
                     return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
                                                         std::make_unique<CsrPoints>(n_features),
                                                         cache_bytes);

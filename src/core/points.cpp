@@ -164,14 +164,14 @@ std::unique_ptr<SinglePoints> DensePoints<T>::single(const Kernel& kernel) const
   const bool sparse = static_cast<double>(filled) < kSparse * static_cast<double>(panels_.size());
   if (sparse && (kernel.kind != KernelKind::rbf || kernel.gamma * largest_norm() <= kHarmless)) {
     auto points = std::make_unique<CsrSingle>(kernel, n_features_);
-    std::vector<std::int64_t> column;
+    std::vector<std::int32_t> column;
     std::vector<double> value;
     for (std::size_t k = 0; k < size_; ++k) {
       column.clear();
       value.clear();
       for (std::size_t f = 0; f < n_features_; ++f)
         if (const T entry = panels_[at(k, f)]; entry != T(0)) {
-          column.push_back(static_cast<std::int64_t>(f));
+          column.push_back(static_cast<std::int32_t>(f));
           value.push_back(static_cast<double>(entry));
         }
       points->append(column.data(), value.data(), column.size());
@@ -187,20 +187,28 @@ std::unique_ptr<SinglePoints> DensePoints<T>::single(const Kernel& kernel) const
 template class DensePoints<double>;
 template class DensePoints<float>;
 
+template <typename Column>
+void CsrPoints::push(const Column* column, const double* value, std::size_t count) {
+  rows_.push_back({column_.size(), count});
+  for (std::size_t k = 0; k < count; ++k) column_.push_back(static_cast<std::int32_t>(column[k]));
+  value_.insert(value_.end(), value, value + count);
+  entries_ += count;
+}
+
 void CsrPoints::append(const CsrView& rows) {
   for (std::size_t i = 0; i < rows.rows; ++i) {
-    Row row;
-    row.column.assign(rows.column + rows.offset[i], rows.column + rows.offset[i + 1]);
-    row.value.assign(rows.value + rows.offset[i], rows.value + rows.offset[i + 1]);
+    const auto start = static_cast<std::size_t>(rows.offset[i]);
+    const auto count = static_cast<std::size_t>(rows.offset[i + 1]) - start;
+    push(rows.column + start, rows.value + start, count);
     double norm = 0.0;
-    for (double v : row.value) norm += v * v;
+    for (double v : values(rows_.size() - 1)) norm += v * v;
     note_norm(norm);
-    rows_.push_back(std::move(row));
   }
   size_ += rows.rows;
 }
 
-void CsrPoints::spread(const std::int64_t* column, const double* value, std::size_t count,
+template <typename Column>
+void CsrPoints::spread(const Column* column, const double* value, std::size_t count,
                        Query& query) const {
   query.value.resize(n_features_, 0.0);
   for (std::int64_t c : query.touched) query.value[static_cast<std::size_t>(c)] = 0.0;
@@ -219,34 +227,49 @@ void CsrPoints::load(const CsrView& rows, std::size_t row, Query& query) const {
 }
 
 void CsrPoints::load(std::size_t slot, Query& query) const {
-  const Row& row = rows_[slot];
-  spread(row.column.data(), row.value.data(), row.column.size(), query);
+  spread(columns(slot).data(), values(slot).data(), rows_[slot].count, query);
 }
 
 void CsrPoints::remove(std::size_t slot) {
-  if (slot + 1 != size_) {
-    rows_[slot] = std::move(rows_[size_ - 1]);
-    norm_[slot] = norm_[size_ - 1];
-  }
+  std::swap(rows_[slot], rows_[size_ - 1]);
+  norm_[slot] = norm_[size_ - 1];
   truncate(size_ - 1);
 }
 
 void CsrPoints::truncate(std::size_t size) {
+  for (std::size_t slot = size; slot < size_; ++slot) entries_ -= rows_[slot].count;
   rows_.resize(size);
   norm_.resize(size);
   size_ = size;
+  if (2 * entries_ < column_.size()) compact();
+}
+
+void CsrPoints::compact() {
+  std::vector<std::int32_t> column;
+  std::vector<double> value;
+  column.reserve(entries_);
+  value.reserve(entries_);
+  for (std::size_t slot = 0; slot < size_; ++slot) {
+    column.insert(column.end(), columns(slot).begin(), columns(slot).end());
+    value.insert(value.end(), values(slot).begin(), values(slot).end());
+    rows_[slot].start = column.size() - rows_[slot].count;
+  }
+  column_.swap(column);
+  value_.swap(value);
 }
 
 void CsrPoints::dots(const Query& query, std::size_t from, std::size_t to, double* out) const {
+  const double* q = query.value.data();
   for (std::size_t j = from; j < to; ++j) {
-    const std::int64_t* column = rows_[j].column.data();
-    const double *value = rows_[j].value.data(), *q = query.value.data();
-    const std::size_t count = rows_[j].column.size();
+    const std::int32_t* column = columns(j).data();
+    const double* value = values(j).data();
+    const std::size_t count = rows_[j].count;
     // Four sums side by side: additions to one would wait for each other.
     double sum[4] = {};
     std::size_t k = 0;
     for (; k + 4 <= count; k += 4)
-      for (std::size_t part = 0; part < 4; ++part) sum[part] += value[k + part] * q[column[k + part]];
+      for (std::size_t part = 0; part < 4; ++part)
+        sum[part] += value[k + part] * q[column[k + part]];
     for (; k < count; ++k) sum[0] += value[k] * q[column[k]];
     out[j - from] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
@@ -262,12 +285,11 @@ void CsrPoints::distances(const Query& query, std::size_t from, std::size_t to,
 
 void CsrPoints::block_dots(const QueryBlock& queries, std::size_t from, std::size_t to,
                            double* out, std::size_t stride) const {
-  double values[kQueries];
+  double dots[kQueries];
   for (std::size_t j = from; j < to; ++j) {
-    const Row& row = rows_[j];
-    simd().sparse_dot_f64(queries.data(), row.column.data(), row.value.data(), row.column.size(),
-                          values);
-    for (std::size_t q = 0; q < kQueries; ++q) out[q * stride + j - from] = values[q];
+    simd().sparse_dot_f64(queries.data(), columns(j).data(), values(j).data(), rows_[j].count,
+                          dots);
+    for (std::size_t q = 0; q < kQueries; ++q) out[q * stride + j - from] = dots[q];
   }
 }
 
@@ -283,16 +305,17 @@ void CsrPoints::block_distances(const QueryBlock& queries, std::size_t from, std
 
 std::unique_ptr<SinglePoints> CsrPoints::single(const Kernel& kernel) const {
   auto points = std::make_unique<CsrSingle>(kernel, n_features_);
-  for (const Row& row : rows_)
-    points->append(row.column.data(), row.value.data(), row.column.size());
+  for (std::size_t slot = 0; slot < size_; ++slot)
+    points->append(columns(slot).data(), values(slot).data(), rows_[slot].count);
   return points;
 }
 
 std::unique_ptr<Points> CsrPoints::subset(const std::int64_t* slots, std::size_t count) const {
   auto part = std::make_unique<CsrPoints>(n_features_);
   for (std::size_t k = 0; k < count; ++k) {
-    part->rows_.push_back(rows_[static_cast<std::size_t>(slots[k])]);
-    part->note_norm(norm_[static_cast<std::size_t>(slots[k])]);
+    const auto slot = static_cast<std::size_t>(slots[k]);
+    part->push(columns(slot).data(), values(slot).data(), rows_[slot].count);
+    part->note_norm(norm_[slot]);
   }
   part->size_ = count;
   return part;

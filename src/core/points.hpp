@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "simd.hpp"
@@ -105,8 +106,12 @@ class CsrPoints final : public Points {
   using Points::Points;
   void append(const CsrView& rows);
   void load(const CsrView& rows, std::size_t row, Query& query) const;
-  const std::vector<std::int64_t>& columns(std::size_t slot) const { return rows_[slot].column; }
-  const std::vector<double>& values(std::size_t slot) const { return rows_[slot].value; }
+  std::span<const std::int32_t> columns(std::size_t slot) const {
+    return {column_.data() + rows_[slot].start, rows_[slot].count};
+  }
+  std::span<const double> values(std::size_t slot) const {
+    return {value_.data() + rows_[slot].start, rows_[slot].count};
+  }
   void remove(std::size_t slot) override;
   void truncate(std::size_t size) override;
   void load(std::size_t slot, Query& query) const override;
@@ -121,12 +126,19 @@ class CsrPoints final : public Points {
 
  private:
   struct Row {
-    std::vector<std::int64_t> column;
-    std::vector<double> value;
+    std::size_t start, count;
   };
-  void spread(const std::int64_t* column, const double* value, std::size_t count,
-              Query& query) const;
+  template <typename Column>
+  void push(const Column* column, const double* value, std::size_t count);
+  template <typename Column>
+  void spread(const Column* column, const double* value, std::size_t count, Query& query) const;
+  void compact();
+  // The entries of all rows, one row after the other and mostly in the order of the slots. Rows
+  // that have left make gaps, which are closed when they take up half of the room.
+  std::vector<std::int32_t> column_;
+  std::vector<double> value_;
   std::vector<Row> rows_;
+  std::size_t entries_ = 0;  // of the rows present
 };
 
 }  // namespace supple

@@ -76,7 +76,7 @@ struct Simd {
   void (*block_dot_single)(const float* queries, const float* panels, std::size_t n_features,
                            std::size_t n_panels, float* out, std::size_t stride);
   // one sparse row against kQueries dense queries
-  void (*sparse_dot_f64)(const double* queries, const std::int64_t* column, const double* value,
+  void (*sparse_dot_f64)(const double* queries, const std::int32_t* column, const double* value,
                          std::size_t count, double* out);
   // sparse rows against kSingleQueries dense queries, out[q * stride + row]
   void (*sparse_block_single)(const float* queries, const std::int64_t* offset,

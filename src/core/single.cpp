@@ -180,10 +180,10 @@ void DenseSingle::add_linear(const Positions& which, const std::vector<double>& 
   simd().axpy(1.0, dots.data(), out, to);
 }
 
-void CsrSingle::append(const std::int64_t* column, const double* value, std::size_t count) {
+void CsrSingle::append(const std::int32_t* column, const double* value, std::size_t count) {
   double norm = 0.0;
   for (std::size_t k = 0; k < count; ++k) {
-    column_.push_back(static_cast<std::int32_t>(column[k]));
+    column_.push_back(column[k]);
     value_.push_back(static_cast<float>(value[k]));
     norm += static_cast<double>(value_.back()) * static_cast<double>(value_.back());
   }

@@ -101,7 +101,7 @@ class DenseSingle final : public SinglePoints {
 class CsrSingle final : public SinglePoints {
  public:
   CsrSingle(const Kernel& kernel, std::size_t n_features) : SinglePoints(kernel, 0, n_features) {}
-  void append(const std::int64_t* column, const double* value, std::size_t count);
+  void append(const std::int32_t* column, const double* value, std::size_t count);
   void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
                   std::size_t to) const override;
   std::unique_ptr<SinglePoints> subset(const Positions& kept) const override;
