@@ -69,6 +69,8 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     _tunable: tuple[str, ...] = ("gamma", "coef0", "degree")
     # Whether the examples may be too few for the problem to have a solution.
     _may_wait = False
+    # Whether every kernel value is computed once and kept, in at least `_least_cache` bytes.
+    _lasting = False
     # Keywords of scikit-learn's check of y; None if y is ignored.
     _y_check: dict[str, Any] | None = {}
 
@@ -112,6 +114,14 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         """Check the examples of `fit` as a whole; return the class weights to use."""
         return class_weight
 
+    def _least_cache(self) -> int:
+        """Return how many bytes of kernel rows the estimator needs, whatever cache_size says."""
+        return 0
+
+    def _absorb(self, model: Model, batch: Batch) -> Step:
+        """Add checked examples to the model, wholly or not at all."""
+        return model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self.kernel == "precomputed"
@@ -146,7 +156,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
                 class_weight = self._check_whole(batch, class_weight)
             model = self._build(params, batch, class_weight)
             with Shielded():
-                step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
+                step = self._absorb(model, batch)
                 if whole and self._may_wait:
                     self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
                 self._model = model
@@ -165,11 +175,12 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
             self._problem(params),
             make_kernel(params, gamma),
             self._plan(),
-            cache_bytes=int(min(params["cache_size"] * _MEBIBYTE, 2**62)),
+            cache_bytes=int(min(max(params["cache_size"] * _MEBIBYTE, self._least_cache()), 2**62)),
             tol=float(params["tol"]),
             max_iter=int(params["max_iter"]),
             shrinking=bool(params["shrinking"]),
             class_weight=class_weight,
+            lasting=self._lasting,
         )
         engine.threads = self._threads()
         container = type(batch.X) if sp.issparse(batch.X) else None
@@ -191,13 +202,13 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         labels = self._later_labels(model, classes)
         batch = self._check_batch(X, y, sample_weight, ids, labels, model)
         model.cache.clear()
-        before = model.engine.n
+        before = model.engine.seen
         with Shielded():
             try:
-                step = model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
+                step = self._absorb(model, batch)
             finally:
                 # Also after an error that came when the examples were in, say from a listener.
-                if model.engine.n > before:
+                if model.engine.seen > before:
                     model.labels = batch.labels
         return self._after(model, step, "partial_fit")
 

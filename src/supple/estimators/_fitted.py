@@ -186,6 +186,14 @@ class FittedAttributes:
         return self._held().engine.seen
 
     @property
+    def n_kernel_evals_(self) -> int:
+        """Kernel values computed since the last `fit` to learn, not those of predictions.
+
+        A linear kernel often needs none: batches are then solved with the weight vector.
+        """
+        return self._held().engine.kernel_evaluations
+
+    @property
     def shape_fit_(self) -> tuple[int, int]:
         """Number of examples held and of features."""
         return self._held().engine.n, self.n_features_in_
