@@ -14,7 +14,15 @@ from supple.errors import (
     SuppleError,
     UnknownIdError,
 )
-from supple.estimators import SVC, SVDD, SVR, NuSVC, OneClassSVM
+from supple.estimators import (
+    SVC,
+    SVDD,
+    SVR,
+    BudgetSVC,
+    BudgetSVDD,
+    NuSVC,
+    OneClassSVM,
+)
 
 __version__ = version("supple")
 
@@ -22,6 +30,8 @@ __all__ = [
     "SVC",
     "SVDD",
     "SVR",
+    "BudgetSVC",
+    "BudgetSVDD",
     "DuplicateIdError",
     "InexactWarning",
     "InfeasibleError",

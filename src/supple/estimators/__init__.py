@@ -1,9 +1,19 @@
 """The scikit-learn estimators of supple."""
 
+from supple.estimators.budgetsvc import BudgetSVC
+from supple.estimators.budgetsvdd import BudgetSVDD
 from supple.estimators.nusvc import NuSVC
 from supple.estimators.oneclass import OneClassSVM
 from supple.estimators.svc import SVC
 from supple.estimators.svdd import SVDD
 from supple.estimators.svr import SVR
 
-__all__ = ["SVC", "SVDD", "SVR", "NuSVC", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "SVDD",
+    "SVR",
+    "BudgetSVC",
+    "BudgetSVDD",
+    "NuSVC",
+    "OneClassSVM",
+]
