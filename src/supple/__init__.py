@@ -22,6 +22,8 @@ from supple.estimators import (
     BudgetSVDD,
     NuSVC,
     OneClassSVM,
+    SVIncrementalSVC,
+    SVIncrementalSVR,
 )
 
 __version__ = version("supple")
@@ -41,6 +43,8 @@ __all__ = [
     "NuSVC",
     "OneClassSVM",
     "PrecomputedUpdateError",
+    "SVIncrementalSVC",
+    "SVIncrementalSVR",
     "SolverError",
     "SuppleError",
     "UnknownIdError",

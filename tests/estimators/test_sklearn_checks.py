@@ -3,7 +3,17 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from supple import SVC, SVDD, SVR, NuSVC, OneClassSVM
+from supple import (
+    SVC,
+    SVDD,
+    SVR,
+    BudgetSVC,
+    BudgetSVDD,
+    NuSVC,
+    OneClassSVM,
+    SVIncrementalSVC,
+    SVIncrementalSVR,
+)
 
 # scikit-learn's checks provoke warnings on purpose.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -19,6 +29,10 @@ pytestmark = pytest.mark.filterwarnings("default")
         OneClassSVM(),
         # C = 1 keeps all training points inside the ball; one check wants outliers among them.
         SVDD(C=0.1),
+        BudgetSVC(),
+        BudgetSVDD(C=0.1),
+        SVIncrementalSVC(sv_weight="ruping"),
+        SVIncrementalSVR(),
     ]
 )
 def test_sklearn_check(estimator, check):

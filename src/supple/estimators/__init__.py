@@ -6,6 +6,7 @@ from supple.estimators.nusvc import NuSVC
 from supple.estimators.oneclass import OneClassSVM
 from supple.estimators.svc import SVC
 from supple.estimators.svdd import SVDD
+from supple.estimators.svincremental import SVIncrementalSVC, SVIncrementalSVR
 from supple.estimators.svr import SVR
 
 __all__ = [
@@ -16,4 +17,6 @@ __all__ = [
     "BudgetSVDD",
     "NuSVC",
     "OneClassSVM",
+    "SVIncrementalSVC",
+    "SVIncrementalSVR",
 ]
