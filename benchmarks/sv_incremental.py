@@ -84,7 +84,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repetitions", type=int, default=200)
     parser.add_argument("--factor", type=float, default=1.0)
-    parser.add_argument("--json", type=Path, default=Path("build/sv_incremental.json"))
+    parser.add_argument("--json", type=Path, default=Path("benchmarks/results/sv_incremental.json"))
     options = parser.parse_args()
     result: dict = {"repetitions": options.repetitions, "factor": options.factor}
     for change, title in ((True, "concept change"), (False, "no concept change")):
