@@ -165,6 +165,55 @@ def test_a_flat_function_has_its_pillars():
     assert_allclose(model.partial_fit(X + 6.0, y).predict(X), 0.05, atol=1e-12)
 
 
+def test_weighted_support_vectors_remember_a_batch_that_looks_different():
+    """Rüping's experiment in small; benchmarks/sv_incremental.py has the whole of it."""
+    gain = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([1, -1], 50)
+        parts = [rng.normal(size=(100, 2)) + y[:, None] * [1.0, s] for s in (1, -1, 1, -1)]
+        test, labels = np.vstack(parts[2:]), np.tile(y, 2)
+        score = {}
+        for weight in (1.0, "ruping"):
+            model = SVIncrementalSVC(kernel="linear", C=0.1, sv_weight=weight)
+            model.partial_fit(parts[0], y).partial_fit(parts[1], y)
+            score[weight] = model.score(test, labels)
+        gain.append(score["ruping"] - score[1.0])
+    assert np.mean(gain) > 0.03
+
+
+def test_old_concepts_fade_with_a_half_life():
+    """After the labels are turned, support vectors that fade do less harm."""
+    X, y = stream()
+    score = {}
+    for half_life in (None, 0.5):
+        model = SVIncrementalSVC(C=2.0, gamma=0.5, sv_weight="ruping", half_life=half_life)
+        for rows in batches()[:3]:
+            model.partial_fit(X[rows], y[rows] if rows[0] < 60 else 1 - y[rows])
+        score[half_life] = model.score(X[90:], 1 - y[90:])
+    assert score[0.5] > score[None] + 0.1
+
+
+@pytest.mark.parametrize("kind", [SVIncrementalSVC, SVIncrementalSVR])
+def test_without_a_margin_the_constant_stays(kind):
+    """Where all support vectors are at their bound, examples without weight bound the constant."""
+    without_margin = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = np.repeat([1.0, -1.0], 100)
+        X = rng.normal(size=(200, 2)) + y[:, None]
+        model = kind(
+            kernel="linear", C=3e-3, **({"epsilon": 0.8} if kind is SVIncrementalSVR else {})
+        )
+        exact = plain(model.fit(X, y)).fit(X, y)
+        assert_allclose(model.intercept_, exact.intercept_, rtol=0, atol=1e-9)
+        more = len(model.ids_) - len(model.support_)
+        (head,) = exact._model.engine.heads.values()
+        assert more <= (0 if head.n_margin else 2)
+        without_margin += not head.n_margin
+    assert without_margin > 0
+
+
 def test_forget_and_reweight_between_batches(case):
     make, X, y = case
     first, second = batches()[:2]

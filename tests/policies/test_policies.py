@@ -43,11 +43,15 @@ def test_factors(policy, expected):
     assert_allclose(policy.factors(PAST, IDS), expected, rtol=1e-15)
 
 
+def test_no_factor_fades_to_zero():
+    assert SupportPolicy(1.0, 1.0, False, 1e-6).factors(PAST, IDS).min() > 0.0
+
+
 def test_before_the_first_batch_nothing_counts_more():
     assert SupportPolicy(None, 1.0, False, None).factors(Past(), IDS).tolist() == [1.0, 1.0]
 
 
 def test_own_weights_and_what_remains():
     assert PAST.own_weight(IDS, np.array([2.0, 8.0])).tolist() == [2.0, 2.0]
-    left = PAST.only(np.array([2]), np.array([8.0]))
+    left = PAST.only(np.array([2]), np.array([2]), np.array([8.0]))
     assert (left.support, dict(left.born), dict(left.factor)) == (2.0, {2: 1}, {2: 4.0})

@@ -45,9 +45,9 @@ class KeepsSupportVectors(_Base):
     def _slack(self, model: Model, batch: Batch) -> NDArray[np.float64]:
         """Return how far each example is from becoming a support vector, negative if it would."""
 
-    def _pillars(self, engine: Engine) -> NDArray[np.int64]:
-        """Return the slots to keep if there is no support vector."""
-        return np.arange(engine.n)
+    @abstractmethod
+    def _pillars(self, engine: Engine, key: tuple[int, ...]) -> list[int]:
+        """Return the slots of the examples that bound the constant of a head without margin."""
 
     # ------------------------------------------------------------------ a batch
 
@@ -60,7 +60,7 @@ class KeepsSupportVectors(_Base):
         with Chain(model) as chain:
             _reweight(chain, engine, held, own * factors)
             chain.add(engine.learn(batch.X, batch.targets, batch.weight, ids))
-            self._drop(chain, engine)
+            support = self._drop(chain, engine)
         fresh = dict.fromkeys(ids.tolist(), past.batches)
         now = Past(
             batches=past.batches + 1,
@@ -69,7 +69,7 @@ class KeepsSupportVectors(_Base):
             born={**past.born, **fresh},
             factor=dict(zip(held.tolist(), factors.tolist(), strict=True)),
         )
-        model.past = now.only(engine.ids, engine.weight)
+        model.past = now.only(engine.ids, support, engine.weight_of(support))
         assert chain.step is not None
         return chain.step._replace(action="learn", ids=ids)
 
@@ -81,15 +81,20 @@ class KeepsSupportVectors(_Base):
             half_life=None if self.half_life is None else float(self.half_life),
         )
 
-    def _drop(self, chain: Chain, engine: Engine) -> None:
-        """Forget all but the support vectors of any machine, which changes no solution."""
-        heads = engine.heads.values()
-        keep = np.concatenate([np.empty(0, np.int64), *(head.slots for head in heads)])
-        if not len(keep):
-            keep = self._pillars(engine)
-        others = np.delete(engine.ids, keep)
+    def _drop(self, chain: Chain, engine: Engine) -> NDArray[np.int64]:
+        """Forget what no machine needs, which changes none; return the ids of support vectors.
+
+        Before there is a machine, every example may become a support vector.
+        """
+        heads, ids = engine.heads, engine.ids
+        if not heads:
+            return ids
+        support = np.unique(np.concatenate([head.slots for head in heads.values()]))
+        pillars = [self._pillars(engine, key) for key, head in heads.items() if not head.n_margin]
+        others = np.delete(ids, np.concatenate([support, *pillars]).astype(np.int64))
         if len(others):
             chain.add(engine.unlearn(others))
+        return ids[support]
 
     # ------------------------------------------------------------------ exact refinement
 
@@ -143,10 +148,10 @@ class KeepsSupportVectors(_Base):
                     part = _rows(batch, outside[wrong])
                     chain.add(engine.learn(part.X, part.targets, part.weight, part.ids))
                     outside = outside[~wrong]
-                self._drop(chain, engine)
+                support = self._drop(chain, engine)
             model.labels = batch.labels
             now = Past(past.batches, float(trained), past.seen, born=past.born, factor=factor)
-            model.past = now.only(engine.ids, engine.weight)
+            model.past = now.only(engine.ids, support, engine.weight_of(support))
         return self if chain.step is None else self._after(model, chain.step, "refine")
 
     @property

@@ -27,7 +27,8 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
     (Rüping 2001): a support vector stands for the examples that were dropped, L = n / n_SV. Each
     step starts from the present solution and is exact. Memory is bounded by the support vectors
     and one batch; with several classes an example is kept if any machine needs it, and while there
-    is one class only all are kept.
+    is one class only all are kept. A machine without support vector on its margin also keeps the
+    example of each class nearest to it, as these bound the constant b.
 
     Parameters
     ----------
@@ -128,6 +129,13 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
         slack[~np.isin(batch.targets, engine.y)] = -np.inf  # its class has no machine yet
         return slack
 
+    def _pillars(self, engine: Engine, key: tuple[int, ...]) -> list[int]:
+        slots, x, f = engine.heads[key].standing()
+        target = engine.plan.targets(key, engine.y[slots])
+        idle = (x == 0.0) & (engine.weight[slots] > 0.0)
+        sides = (np.flatnonzero(idle & (target == sign)) for sign in (1.0, -1.0))
+        return [int(slots[side[np.argmin((target * f)[side])]]) for side in sides if len(side)]
+
 
 class SVIncrementalSVR(KeepsSupportVectors, SVR):
     """Fit a function batch after batch and keep of every batch its support vectors only.
@@ -137,9 +145,9 @@ class SVIncrementalSVR(KeepsSupportVectors, SVR):
         1/2 |w|^2 + C (sum_{i in B} w_i e_i + sum_{i in S} lambda_i w_i e_i),
         lambda_i = factor * L * 2^(-age_i / half_life),    e_i = max(0, |y_i - f(x_i)| - epsilon),
 
-    as :class:`SVIncrementalSVC` does for classes; Rüping (2001) left regression open. If all
-    examples are within the tube there is no support vector; then the two with the smallest and
-    the largest target are kept, which hold the constant function in its place.
+    as :class:`SVIncrementalSVC` does for classes; Rüping (2001) left regression open. If no
+    support vector lies on the edge of the tube, the two examples nearest to its edges are kept as
+    well, as these bound the constant b; so they are if all examples are inside.
 
     Parameters
     ----------
@@ -227,5 +235,10 @@ class SVIncrementalSVR(KeepsSupportVectors, SVR):
         scale = max(float(np.abs(batch.targets).max()), epsilon) or 1.0
         return (epsilon - error) / scale
 
-    def _pillars(self, engine: Engine) -> NDArray[np.int64]:
-        return np.unique([np.argmin(engine.y), np.argmax(engine.y)])
+    def _pillars(self, engine: Engine, key: tuple[int, ...]) -> list[int]:
+        slots, x, f = engine.heads[key].standing()
+        idle = np.flatnonzero((x == 0.0) & (engine.weight[slots] > 0.0))
+        if not len(idle):
+            return []
+        error = (engine.y[slots] - f)[idle]
+        return [int(slots[idle[k]]) for k in (np.argmin(error), np.argmax(error))]

@@ -29,12 +29,15 @@ class Past:
         """Return the user's weights of examples that have `weight` in the model."""
         return weight / np.array([self.factor.get(i, 1.0) for i in ids.tolist()])
 
-    def only(self, ids: np.ndarray, weight: np.ndarray) -> Past:
-        """Return what remains when of the latest training set these examples are kept."""
+    def only(self, ids: np.ndarray, support: np.ndarray, weight: np.ndarray) -> Past:
+        """Return what remains when of the latest training set the examples `ids` are kept.
+
+        Those in `support`, with `weight` in the model, are its support vectors.
+        """
         kept = ids.tolist()
         return replace(
             self,
-            support=float(self.own_weight(ids, weight).sum()),
+            support=float(self.own_weight(support, weight).sum()),
             born={i: self.born.get(i, self.batches - 1) for i in kept},
             factor={i: self.factor[i] for i in kept if i in self.factor},
         )
@@ -79,4 +82,5 @@ class SupportPolicy:
         if self.half_life is not None:
             born = np.array([past.born.get(i, past.batches - 1) for i in ids.tolist()])
             out *= 0.5 ** ((past.batches - born) / self.half_life)
-        return out
+        # Not 0: the user's own weight would be lost.
+        return np.maximum(out, np.finfo(np.float64).tiny)
