@@ -1,4 +1,4 @@
-"""What the five estimators share: parameters and the life of the engine.
+"""What the estimators share: parameters and the life of the engine.
 
 An estimator owns its hyper-parameters and its label table; everything learned belongs to the
 engine. `fit` builds a new model and swaps it in at the end, so a fit that fails or is
