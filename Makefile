@@ -12,7 +12,7 @@ ASAN    = .venv-asan
 # Each peer may be missing from a registry or refuse to build; the runner says which are there.
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 
-.PHONY: demo test lint bench bench-batch exactness endurance asan docs install clean help
+.PHONY: demo test lint bench bench-batch bench-memory exactness endurance asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -43,6 +43,10 @@ bench-batch: $(READY) ## time of a batch fit and a prediction against four peers
 	$(RUN) benchmarks/batch.py --imports
 	$(RUN) benchmarks/growth.py
 	$(RUN) benchmarks/batch.py --docs docs/benchmarks.md
+
+bench-memory: $(READY) ## small memories beside the papers' tables (SUPPLE_DATA: usps.npz)
+	$(RUN) benchmarks/sv_incremental.py
+	$(RUN) benchmarks/budget.py
 
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
 	$(RUN) benchmarks/exactness.py

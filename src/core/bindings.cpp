@@ -190,6 +190,14 @@ std::vector<std::int64_t> groups_of(const Head& h, const In1<std::int64_t>& vari
   return groups;
 }
 
+// Kx for someone who wants to know how good the state is: that is not counted as learning.
+std::vector<double> uncounted_expansion(Head& h) {
+  const std::uint64_t before = h.gram.evaluations();
+  std::vector<double> kx = h.expansion();
+  h.gram.set_evaluations(before);
+  return kx;
+}
+
 FunctionGram::RowFunction row_function(nb::callable fn) {
   return [fn](std::size_t slot, std::size_t from, std::size_t to, double* out) {
     nb::gil_scoped_acquire gil;
@@ -204,6 +212,8 @@ void bind_gram(nb::module_& m) {
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
       .def_rw("expected", &Gram::expected)
+      .def_rw("lasting", &Gram::lasting)
+      .def_prop_ro("evaluations", &Gram::evaluations)
       .def("release", &Gram::release)
       .def("diagonal",
            [](const Gram& g) {
@@ -304,6 +314,7 @@ void bind_head(nb::module_& m) {
       .def_prop_ro("cache_bytes", [](const Head& h) { return h.gram.cache_bytes(); })
       .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
       .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
+      .def_prop_ro("kx", [](const Head& h) { return to_numpy(h.F); }, nb::rv_policy::automatic)
       .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
       .def_prop_ro("lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
       .def_prop_ro("hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
@@ -378,7 +389,7 @@ void bind_head(nb::module_& m) {
       .def("kkt",  // from scratch, relative to the scale of c
            [](Head& h) {
              nb::gil_scoped_release release;
-             const std::vector<double> kx = h.expansion();
+             const std::vector<double> kx = uncounted_expansion(h);
              return h.violation(kx) / h.scale(kx);
            })
       .def("rounding", &Head::rounding)
@@ -390,7 +401,7 @@ void bind_head(nb::module_& m) {
       .def("objective",
            [](Head& h) {
              nb::gil_scoped_release release;
-             return h.objective(h.expansion());
+             return h.objective(uncounted_expansion(h));
            })
       .def("path",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,

@@ -81,9 +81,7 @@ void Gram::among(const Slots& slots, double* out, std::size_t stride) {
   }
 }
 
-const double* Gram::row(std::size_t slot) {
-  constexpr std::size_t kAlwaysKept = 3;
-  const std::size_t n = size();
+Gram::Entry& Gram::enter(std::size_t slot) {
   Entry& entry = entries_[slot];
   if (entry.cached) {
     used_.splice(used_.begin(), used_, entry.use);
@@ -95,19 +93,50 @@ const double* Gram::row(std::size_t slot) {
     entry.moves_seen = moves_.size();
   }
   follow_moves(entry);
-  const std::size_t room = (n + 2 * kLanes) / kLanes * kLanes;
-  if (entry.value.size() < room) {
-    const std::size_t before = entry.value.size();
-    entry.value.resize(entry.value.empty() ? room : room + room / 4);
-    cached_bytes_ += (entry.value.size() - before) * sizeof(double);
-    while (cached_bytes_ > cache_bytes_ && used_.size() > kAlwaysKept) evict(used_.back());
-  }
+  return entry;
+}
+
+void Gram::make_room(Entry& entry, std::size_t n) {
+  const std::size_t room = (n + 2 * kLanes) / kLanes * kLanes, before = entry.value.size();
+  if (before >= room) return;
+  entry.value.resize(entry.value.empty() ? room : room + room / 4);
+  cached_bytes_ += (entry.value.size() - before) * sizeof(double);
+}
+
+void Gram::keep_to_budget() {
+  constexpr std::size_t kAlwaysKept = 3;
+  while (cached_bytes_ > cache_bytes_ && used_.size() > kAlwaysKept) evict(used_.back());
+}
+
+const double* Gram::row(std::size_t slot) {
+  const std::size_t n = size();
+  Entry& entry = enter(slot);
+  make_room(entry, n);
+  keep_to_budget();
   if (entry.valid < n) {
     const std::size_t from = entry.valid;
     compute(slot, from, n, entry.value.data() + from);
+    count(n - from);
     entry.valid = n;
   }
   return entry.value.data();
+}
+
+void Gram::complete(std::size_t slot) {
+  follow_moves_everywhere();
+  Entry& entry = enter(slot);
+  make_room(entry, slot + 1);
+  compute(slot, 0, slot + 1, entry.value.data());
+  count(slot + 1);
+  entry.valid = slot + 1;
+  for (std::size_t other : used_) {
+    Entry& known = entries_[other];
+    if (known.valid != slot) continue;
+    make_room(known, slot + 1);
+    known.value[slot] = entry.value[other];
+    known.valid = slot + 1;
+  }
+  keep_to_budget();
 }
 
 void Gram::follow_moves(Entry& entry) {
@@ -155,6 +184,8 @@ void Gram::appended(const double* diagonal, std::size_t count) {
     for (std::size_t k = 0; k < count; ++k) largest_ = std::max(largest_, std::abs(diagonal[k]));
   diagonal_.insert(diagonal_.end(), diagonal, diagonal + count);
   entries_.resize(entries_.size() + count);
+  if (lasting)
+    for (std::size_t slot = entries_.size() - count; slot < entries_.size(); ++slot) complete(slot);
 }
 
 void Gram::removed(std::size_t slot) {
@@ -195,6 +226,7 @@ double PointsGram::diagonal_value(std::size_t slot) {
   double buffer[2 * kLanes];
   points_->load(slot, query_);
   kernel_values(kernel_, *points_, query_, slot, slot + 1, buffer);
+  count(1);
   return buffer[0];
 }
 
@@ -240,11 +272,13 @@ bool counts_up(const Slots& slots, std::size_t size) {
 }  // namespace
 
 void PointsGram::values(std::size_t slot, const Slots& targets, double* out) {
-  if (cached(slot) || 2 * targets.size() > size()) return Gram::values(slot, targets, out);
+  if (lasting || cached(slot) || 2 * targets.size() > size())
+    return Gram::values(slot, targets, out);
   const std::unique_ptr<Points> part = points_->subset(targets.data(), targets.size());
   std::vector<double> buffer(targets.size() + 2 * kLanes);
   points_->load(slot, query_);
   kernel_values(kernel_, *part, query_, 0, targets.size(), buffer.data());
+  count(targets.size());
   std::copy_n(buffer.data(), targets.size(), out);
 }
 
@@ -289,7 +323,11 @@ void PointsGram::decide(const Points& support, const double* coef, std::size_t h
 }
 
 std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
-  if (!single_) single_ = points_->single(kernel_);
+  if (!single_) {
+    std::unique_ptr<SinglePoints> all = points_->single(kernel_);
+    all->evaluations = &evaluations_;
+    single_ = std::move(all);
+  }
   if (counts_up(slots, size())) return single_;
   return single_->subset(Positions(slots.begin(), slots.end()));
 }
@@ -306,7 +344,7 @@ std::shared_ptr<const Sheet> PointsGram::sheet() {
 
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
                                        const Slots& targets) {
-  if (sources.size() < kQueries) return Gram::expand(sources, coef, targets);
+  if (lasting || sources.size() < kQueries) return Gram::expand(sources, coef, targets);
   if (linear()) return expand_linear(sources, coef, targets);
   std::unique_ptr<Points> part;
   if (!counts_up(targets, size())) part = points_->subset(targets.data(), targets.size());
@@ -327,6 +365,7 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
                          lost.data() + (from - begin), length);
       }
     }
+    count(sources.size() * (end - begin));
     for (std::size_t i = begin; i < end; ++i) sum[i] += lost[i - begin];
   });
   return sum;
@@ -358,6 +397,7 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources,
 }
 
 void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
+  if (lasting) return Gram::among(slots, out, stride);
   const std::size_t n = slots.size();
   const std::unique_ptr<Points> points = points_->subset(slots.data(), n);
   const std::size_t blocks = (n + kQueries - 1) / kQueries;
@@ -370,6 +410,7 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
       pack(slots, first, queries);
       const std::size_t from = first / kLanes * kLanes;
       kernel_block(kernel_, *points, queries, from, n, values.data(), width);
+      count(std::min(kQueries, n - first) * (n - from));
       for (std::size_t q = 0; q < std::min(kQueries, n - first); ++q)
         std::copy(values.data() + q * width + (first + q - from),
                   values.data() + q * width + (n - from), out + (first + q) * (stride + 1));
@@ -387,8 +428,9 @@ void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, dou
 }
 
 void FunctionGram::append(const double* diagonal, std::size_t count) {
-  appended(diagonal, count);
+  Gram::count(count);
   size_ += count;
+  appended(diagonal, count);
 }
 
 void FunctionGram::remove(std::size_t slot) {

@@ -1,6 +1,7 @@
 // The kernel matrix of the stored examples: rows on demand, kept in a byte-bounded LRU cache that
 // all heads share.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -51,8 +52,17 @@ class Gram {
   std::size_t cache_bytes() const { return cache_bytes_; }
   std::size_t threads = 1;  // that blocks of rows may use
   std::size_t expected = 0;  // values that the heads to be solved have, counted one by one
+  // Kernel values computed so far to learn; neither decisions nor audits from scratch count.
+  std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
+  void set_evaluations(std::uint64_t number) { evaluations_ = number; }
+  // Every value is computed once, when the later of its two examples arrives, and read from then
+  // on. For few examples: the cache must have room for all rows. Set before the first one comes.
+  bool lasting = false;
 
  protected:
+  void count(std::size_t evaluated) const {  // blocks are computed by several threads
+    evaluations_.fetch_add(evaluated, std::memory_order_relaxed);
+  }
   // k(x_slot, x_j) for j in [from, to)
   virtual void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) = 0;
   bool cached(std::size_t slot) const { return entries_[slot].cached; }
@@ -61,6 +71,7 @@ class Gram {
   void truncated(std::size_t size);   // examples from `size` on are gone
   std::vector<double> diagonal_;
   mutable double largest_ = -1.0;  // of diagonal_, or negative: not known
+  mutable std::atomic<std::uint64_t> evaluations_ = 0;
 
  private:
   struct Entry {
@@ -73,6 +84,10 @@ class Gram {
   struct Move {
     std::size_t slot, last;  // the example at `last` has taken `slot`
   };
+  Entry& enter(std::size_t slot);  // into the cache, or to the front of it
+  void make_room(Entry& entry, std::size_t n);
+  void keep_to_budget();
+  void complete(std::size_t slot);  // the row and the column of the newest example
   void evict(std::size_t slot);
   void follow_moves(Entry& entry);
   void follow_moves_everywhere();
@@ -95,7 +110,7 @@ class PointsGram final : public Gram {
   std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
                              const Slots& targets) override;
   void among(const Slots& slots, double* out, std::size_t stride) override;
-  bool has_blocks() const override { return true; }
+  bool has_blocks() const override { return !lasting; }
   // The examples at these slots, copied for decisions.
   std::shared_ptr<const Points> support(const Slots& slots);
   // out[i][h] = sum over k of coef[h][k] k(query i, support point k), for heads h; load(i, query)

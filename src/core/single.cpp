@@ -33,6 +33,7 @@ void SinglePoints::finish(float norm, std::size_t from, std::size_t count, float
 
 void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size_t from,
                          std::size_t to, float* const* row) const {
+  if (evaluations) evaluations->fetch_add(count * (to - from), std::memory_order_relaxed);
   // A tile of points serves all queries while it is in the second-level cache.
   constexpr std::size_t kTileBytes = 1u << 18;
   const std::size_t fitting = std::min<std::size_t>(512, kTileBytes / bytes_per_point());
@@ -151,7 +152,9 @@ void DenseSingle::measure() {
 }
 
 std::unique_ptr<SinglePoints> DenseSingle::subset(const Positions& kept) const {
-  return std::unique_ptr<SinglePoints>(new DenseSingle(*this, kept));
+  std::unique_ptr<SinglePoints> part(new DenseSingle(*this, kept));
+  part->evaluations = evaluations;
+  return part;
 }
 
 void DenseSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
@@ -219,6 +222,7 @@ std::unique_ptr<SinglePoints> CsrSingle::subset(const Positions& kept) const {
     part->norm_.push_back(norm_[static_cast<std::size_t>(k)]);
   }
   part->size_ = kept.size();
+  part->evaluations = evaluations;
   return part;
 }
 

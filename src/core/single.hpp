@@ -1,6 +1,7 @@
 // Single-precision copies of chosen examples, for blocks of kernel values. They lead the block
 // solver to the optimum; what is reported comes from the double-precision values of points.hpp.
 #pragma once
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -34,6 +35,7 @@ class SinglePoints {
                           std::size_t to) const = 0;
   // The examples at these positions, in this order.
   virtual std::unique_ptr<SinglePoints> subset(const Positions& kept) const = 0;
+  std::atomic<std::uint64_t>* evaluations = nullptr;  // counts the values computed, also of subsets
 
  protected:
   struct Pack {  // kSingleQueries examples, spread out densely

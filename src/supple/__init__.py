@@ -17,7 +17,19 @@ from supple.errors import (
     SuppleError,
     UnknownIdError,
 )
-from supple.estimators import LASVC, SVC, SVDD, SVR, NuSVC, OneClassSVM, SimpleSVC
+from supple.estimators import (
+    LASVC,
+    SVC,
+    SVDD,
+    SVR,
+    BudgetSVC,
+    BudgetSVDD,
+    NuSVC,
+    OneClassSVM,
+    SimpleSVC,
+    SVIncrementalSVC,
+    SVIncrementalSVR,
+)
 
 __version__ = version("supple")
 
@@ -26,6 +38,8 @@ __all__ = [
     "SVC",
     "SVDD",
     "SVR",
+    "BudgetSVC",
+    "BudgetSVDD",
     "DamagedDataError",
     "DataNotFoundError",
     "DuplicateIdError",
@@ -37,6 +51,8 @@ __all__ = [
     "NuSVC",
     "OneClassSVM",
     "PrecomputedUpdateError",
+    "SVIncrementalSVC",
+    "SVIncrementalSVR",
     "SimpleSVC",
     "SolverError",
     "SuppleError",

@@ -41,6 +41,17 @@ class Step(NamedTuple):
     kkt: float
     seconds: float
 
+    def and_then(self, other: Step) -> Step:
+        """Return the record of this operation and `other` as one."""
+        return self._replace(
+            solver=max(self.solver, other.solver),  # "smo" says more than "path" than "none"
+            breakpoints=self.breakpoints + other.breakpoints,
+            iterations=self.iterations + other.iterations,
+            n_margin=other.n_margin,
+            kkt=other.kkt,
+            seconds=self.seconds + other.seconds,
+        )
+
 
 class Engine:
     """Exact machines on the examples held, one per head of the plan.
@@ -61,6 +72,9 @@ class Engine:
     class_weight : mapping of class code to weight, optional
     simple : bool
         Whether SimpleSVM solves instead of path, SMO and polish.
+    lasting : bool
+        Compute every kernel value once, when the later of its two examples arrives; the cache must
+        have room for the rows of all examples.
     """
 
     def __init__(
@@ -75,6 +89,7 @@ class Engine:
         shrinking: bool,
         class_weight: Mapping[int, float] | None = None,
         simple: bool = False,
+        lasting: bool = False,
     ) -> None:
         self.problem = problem
         self.kernel = kernel
@@ -83,6 +98,8 @@ class Engine:
         self.threads = 1  # that operations and predictions may use from now on
         self.listeners: list[CallableType[[Step], None]] = []
         self._cache_bytes = cache_bytes
+        self._lasting = lasting
+        self._evaluated = 0  # kernel values, before the present Gram matrix was made
         self._settings = Settings(
             tol,
             max_iter,
@@ -131,6 +148,20 @@ class Engine:
     def weight(self) -> np.ndarray:
         """Sample weights in slot order."""
         return self._store.weight.copy()
+
+    def weight_of(self, ids: np.ndarray) -> np.ndarray:
+        """Return the sample weights of these examples."""
+        return np.asarray(self._store.weight[self._store.slots(ids)])
+
+    @property
+    def arrival(self) -> np.ndarray:
+        """How many examples had come before each, in slot order."""
+        return self._store.arrival.copy()
+
+    @property
+    def kernel_evaluations(self) -> int:
+        """Kernel values computed so far to learn."""
+        return self._evaluated + (0 if self._gram is None else int(self._gram.core.evaluations))
 
     @property
     def exact(self) -> bool:
@@ -184,6 +215,7 @@ class Engine:
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__ | {"listeners": []}  # those who listen belong to this engine only
         state["_settings"] = replace(self._settings, report=None)
+        state["_evaluated"] = self.kernel_evaluations
         state["_gram"] = None if self._gram is None else self.points(np.arange(self.n))
         state["_machines"] = {key: m.to_arrays() for key, m in self._machines.items()}
         return state
@@ -193,26 +225,38 @@ class Engine:
         X = state["_gram"]
         if X is None:
             return
-        self._gram = gram_for(self.kernel, X, self._cache_bytes)
+        self._gram = self._empty_gram(X)
         self._gram.append(X)
         self._machines = {
             key: Machine.from_arrays(key, self._gram, self.problem, arrays)
             for key, arrays in state["_machines"].items()
         }
 
+    def checkpoint(self) -> CallableType[[], None]:
+        """Return a function that puts the engine back to its present state.
+
+        For a sequence of operations that is to succeed or fail as a whole.
+        """
+        state = self.__getstate__() | {"_store": self._store.copied()}
+        return lambda: self.__setstate__(state | {"listeners": self.listeners})
+
     # ------------------------------------------------------------------ writing
+
+    def number(self, ids: np.ndarray | None, count: int) -> np.ndarray:
+        """Return ids for new examples: those given, if they are free, or the next ones."""
+        if ids is None:
+            return self._store.new_ids(count)
+        self._store.check_new(ids)
+        return ids
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray | None) -> Step:
         """Add examples."""
         start = time.perf_counter()
-        if ids is None:
-            ids = self._store.new_ids(X.shape[0])
-        else:
-            self._store.check_new(ids)
+        ids = self.number(ids, X.shape[0])
         first = self._gram is None
         with self._transaction() as undo:
             if self._gram is None:
-                self._gram = gram_for(self.kernel, X, self._cache_bytes)
+                self._gram = self._empty_gram(X)
                 undo.append(self._drop_gram)
             gram, before = self._gram, len(self._store)
             if not first:
@@ -313,6 +357,11 @@ class Engine:
                 for action in reversed(undo):
                     action()
                 raise
+
+    def _empty_gram(self, X: Any) -> Gram:
+        gram = gram_for(self.kernel, X, self._cache_bytes)
+        gram.core.lasting = self._lasting
+        return gram
 
     def _drop_gram(self) -> None:
         self._gram = None

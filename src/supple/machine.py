@@ -221,6 +221,13 @@ class HeadView:
         """Coefficients of the support vectors in the decision function."""
         return self.readout.scale * self._expansion()[1]
 
+    def standing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return slots, coefficients in the QP and values f of all members, as carried along."""
+        core = self._machine.core
+        readout = self.readout
+        x = core.x.reshape(-1, self._problem.per).sum(axis=1)
+        return core.slot, x, readout.scale * core.kx + readout.intercept
+
     @property
     def intercept(self) -> float:
         """Constant of the decision function."""

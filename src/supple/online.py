@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from supple.engine import Engine, Step
-from supple.gram import Feeder, gram_for
+from supple.gram import Feeder
 from supple.interrupts import Interruptible, Shielded
 from supple.machine import Key, Machine
 from supple.qp import Rows
@@ -76,11 +76,9 @@ class OnlineEngine(Engine):
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray | None) -> Step:
         """Work through a batch."""
         start = time.perf_counter()
-        if ids is None:
-            ids = self._store.new_ids(X.shape[0])
-        self._store.check_new(ids)
+        ids = self.number(ids, X.shape[0])
         if self._gram is None:
-            self._gram = gram_for(self.kernel, X, self._cache_bytes)
+            self._gram = self._empty_gram(X)
         self._gram.refuse_updates()
         self._gram.core.threads = self.threads
         with Shielded():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from supple.errors import DuplicateIdError, InvalidInputError, UnknownIdError
@@ -22,6 +24,7 @@ class Store:
         self._y = np.empty(16)
         self._weight = np.empty(16)
         self._id = np.empty(16, dtype=np.int64)
+        self._arrival = np.empty(16, dtype=np.int64)
         self._slot_of: dict[int, int] = {}
         self.next_id = 0
         self.seen = 0
@@ -40,6 +43,19 @@ class Store:
     @property
     def ids(self) -> np.ndarray:
         return self._id[: self._n]
+
+    @property
+    def arrival(self) -> np.ndarray:
+        """How many examples had come before each."""
+        return self._arrival[: self._n]
+
+    def copied(self) -> Store:
+        """Return a store of its own with the same examples."""
+        other = copy.copy(self)
+        other._slot_of = dict(self._slot_of)
+        for name in ("_y", "_weight", "_id", "_arrival"):
+            setattr(other, name, getattr(self, name).copy())
+        return other
 
     def new_ids(self, count: int) -> np.ndarray:
         """Return the next free ids."""
@@ -78,12 +94,14 @@ class Store:
         start, stop = self._n, self._n + len(ids)
         if stop > len(self._id):
             room = max(stop, 2 * len(self._id))
-            self._y = np.concatenate([self._y, np.empty(room - len(self._y))])
-            self._weight = np.concatenate([self._weight, np.empty(room - len(self._weight))])
-            self._id = np.concatenate([self._id, np.empty(room - len(self._id), dtype=np.int64)])
+            for name in ("_y", "_weight", "_id", "_arrival"):
+                column = getattr(self, name)
+                more = np.empty(room - len(column), dtype=column.dtype)
+                setattr(self, name, np.concatenate([column, more]))
         self._y[start:stop] = y
         self._weight[start:stop] = weight
         self._id[start:stop] = ids
+        self._arrival[start:stop] = np.arange(self.seen, self.seen + len(ids))
         self._slot_of |= dict(zip(ids.tolist(), range(start, stop), strict=True))
         self._n = stop
         return np.arange(start, stop, dtype=np.int64)
@@ -108,7 +126,7 @@ class Store:
             last = self._n - 1
             del self._slot_of[int(self._id[slot])]
             if slot != last:
-                for column in (self._y, self._weight, self._id):
+                for column in (self._y, self._weight, self._id, self._arrival):
                     column[slot] = column[last]
                 self._slot_of[int(self._id[slot])] = slot
             self._n = last

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
-from supple import SVC, SVDD, SVR, NuSVC, OneClassSVM, SimpleSVC
+from supple import (
+    SVC,
+    SVDD,
+    SVR,
+    BudgetSVC,
+    BudgetSVDD,
+    NuSVC,
+    OneClassSVM,
+    SimpleSVC,
+)
 
 MAKERS = {
     "SVC": lambda **k: SVC(**k),
@@ -13,12 +22,14 @@ MAKERS = {
     "SVR": lambda **k: SVR(**k),
     "OneClassSVM": lambda **k: OneClassSVM(**k),
     "SVDD": lambda **k: SVDD(**{"C": 0.2, **k}),
+    "BudgetSVC": lambda **k: BudgetSVC(**k),
+    "BudgetSVDD": lambda **k: BudgetSVDD(**{"C": 0.2, **k}),
 }
 
 
 @pytest.fixture(params=list(MAKERS))
 def make(request):
-    """Make one of the exact estimators, with settings that have a solution on `data`."""
+    """Make one of the estimators that hold all of `data`, with settings that have a solution."""
     return MAKERS[request.param]
 
 

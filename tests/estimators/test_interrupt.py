@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import os, signal, sys, threading, time
 import numpy as np
@@ -44,4 +46,40 @@ def test_an_interrupted_update_leaves_the_model_as_it_was():
 
 def test_an_interrupted_fit_leaves_the_earlier_model():
     result = interrupted("fit(X, y)")
+    assert result.stdout.strip() == "usable", result.stderr
+
+
+MANY_STEPS = """
+import os, signal, sys, threading
+import numpy as np
+import supple
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(200_000, 5))
+y = rng.integers(0, 2, len(X))
+model = supple.{kind}(budget=60, gamma=0.5).partial_fit(X[:100], y[:100])
+before = model.decision_function(X[:50])
+threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    model.partial_fit(X[100:], y[100:])
+except KeyboardInterrupt:
+    pass
+else:
+    sys.exit("the update ended before the signal came")
+assert len(model.ids_) == 60 and model.n_samples_seen_ == 100
+assert np.allclose(model.decision_function(X[:50]), before, rtol=0, atol=1e-12)
+model.partial_fit(X[100:120], y[100:120])
+assert model.kkt_violation_ <= 1e-8
+print("usable")
+"""
+
+
+@pytest.mark.parametrize("kind", ["BudgetSVC", "BudgetSVDD"])
+def test_a_long_stream_can_be_interrupted(kind):
+    result = subprocess.run(
+        [sys.executable, "-c", MANY_STEPS.replace("{kind}", kind)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
     assert result.stdout.strip() == "usable", result.stderr

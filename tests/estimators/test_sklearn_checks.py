@@ -3,7 +3,19 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from supple import LASVC, SVC, SVDD, SVR, NuSVC, OneClassSVM, SimpleSVC
+from supple import (
+    LASVC,
+    SVC,
+    SVDD,
+    SVR,
+    BudgetSVC,
+    BudgetSVDD,
+    NuSVC,
+    OneClassSVM,
+    SimpleSVC,
+    SVIncrementalSVC,
+    SVIncrementalSVR,
+)
 
 # scikit-learn's checks provoke warnings on purpose.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -29,6 +41,10 @@ ONLINE = {
         OneClassSVM(),
         # C = 1 keeps all training points inside the ball; one check wants outliers among them.
         SVDD(C=0.1),
+        BudgetSVC(),
+        BudgetSVDD(C=0.1),
+        SVIncrementalSVC(sv_weight="ruping"),
+        SVIncrementalSVR(),
     ],
     expected_failed_checks=lambda estimator: ONLINE if isinstance(estimator, LASVC) else {},
 )

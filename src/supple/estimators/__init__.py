@@ -1,11 +1,26 @@
 """The scikit-learn estimators of supple."""
 
+from supple.estimators.budgetsvc import BudgetSVC
+from supple.estimators.budgetsvdd import BudgetSVDD
 from supple.estimators.lasvc import LASVC
 from supple.estimators.nusvc import NuSVC
 from supple.estimators.oneclass import OneClassSVM
 from supple.estimators.simplesvc import SimpleSVC
 from supple.estimators.svc import SVC
 from supple.estimators.svdd import SVDD
+from supple.estimators.svincremental import SVIncrementalSVC, SVIncrementalSVR
 from supple.estimators.svr import SVR
 
-__all__ = ["LASVC", "SVC", "SVDD", "SVR", "NuSVC", "OneClassSVM", "SimpleSVC"]
+__all__ = [
+    "LASVC",
+    "SVC",
+    "SVDD",
+    "SVR",
+    "BudgetSVC",
+    "BudgetSVDD",
+    "NuSVC",
+    "OneClassSVM",
+    "SVIncrementalSVC",
+    "SVIncrementalSVR",
+    "SimpleSVC",
+]

@@ -70,6 +70,8 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     _tunable: tuple[str, ...] = ("gamma", "coef0", "degree")
     # Whether the examples may be too few for the problem to have a solution.
     _may_wait = False
+    # Whether every kernel value is computed once and kept, in at least `_least_cache` bytes.
+    _lasting = False
     # Keywords of scikit-learn's check of y; None if y is ignored.
     _y_check: dict[str, Any] | None = {}
 
@@ -112,6 +114,10 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     def _check_whole(self, batch: Batch, class_weight: dict[int, float]) -> dict[int, float]:
         """Check the examples of `fit` as a whole; return the class weights to use."""
         return class_weight
+
+    def _least_cache(self) -> int:
+        """Return how many bytes of kernel rows the estimator needs, whatever cache_size says."""
+        return 0
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -168,9 +174,10 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
             self._problem(params),
             make_kernel(params, gamma),
             self._plan(),
-            cache_bytes=int(min(params["cache_size"] * _MEBIBYTE, 2**62)),
+            cache_bytes=int(min(max(params["cache_size"] * _MEBIBYTE, self._least_cache()), 2**62)),
             tol=float(params["tol"]),
             class_weight=class_weight,
+            lasting=self._lasting,
         )
         engine.threads = self._threads()
         engine.report = self._report if self.verbose else None
@@ -187,7 +194,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         )
 
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
-        """Hand a checked batch to the engine; `whole` if that is all there is."""
+        """Add checked examples to the model, wholly or not at all; `whole` if these are all."""
         return model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
 
     def _learn_more(

@@ -345,7 +345,8 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
         model = self._held()
         keys = list(model.engine.heads)
         wanted = (keys[column] for column in self._classes(model).columns)
-        return np.array([model.engine.n_iter.get(key, 0) for key in wanted], dtype=np.int32)
+        iterations = self._iterations(model)
+        return np.array([iterations.get(key, 0) for key in wanted], dtype=np.int32)
 
 
 def _vote(decision: NDArray[np.float64], k: int) -> NDArray[np.intp]:

@@ -183,7 +183,11 @@ class FittedAttributes:
     @property
     def n_iter_(self) -> Any:
         """Iterations of the solvers in the last update."""
-        return next(iter(self._held().engine.n_iter.values()), 0)
+        return next(iter(self._iterations(self._held()).values()), 0)
+
+    def _iterations(self, model: Model) -> dict[tuple[int, ...], int]:
+        """Return the iterations by head; an update of several operations leaves their sum."""
+        return model.cache.get("n_iter", model.engine.n_iter)
 
     # ------------------------------------------------------------------ what it holds, how well
 
@@ -196,6 +200,14 @@ class FittedAttributes:
     def n_samples_seen_(self) -> int:
         """Number of examples learned since the last `fit`, forgotten ones included."""
         return self._held().engine.seen
+
+    @property
+    def n_kernel_evals_(self) -> int:
+        """Kernel values computed since the last `fit` to learn, not those of predictions.
+
+        A linear kernel often needs none: batches are then solved with the weight vector.
+        """
+        return self._held().engine.kernel_evaluations
 
     @property
     def shape_fit_(self) -> tuple[int, int]:

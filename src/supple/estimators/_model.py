@@ -13,6 +13,7 @@ from supple.engine import Engine
 from supple.estimators._labels import LabelTable
 from supple.estimators._validation import Points
 from supple.kernels import RBF, Callable, Linear, Poly, Precomputed, Sigmoid
+from supple.policies import Past
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Model:
     dtype: np.dtype[Any]
     labels: LabelTable
     class_weight: dict[int, float]
+    past: Past | None = None  # of estimators that keep support vectors only
     # Values derived from the engine, emptied before every update. They live here because
     # predicting must not change the estimator's own attributes.
     cache: dict[str, Any] = field(default_factory=dict)

@@ -95,6 +95,8 @@ class SVC(BaseClassifier, ExactUpdates):
         Ids of the examples held.
     n_samples_seen_ : int
         Examples learned since the last `fit`, forgotten ones included.
+    n_kernel_evals_ : int
+        Kernel values computed since the last `fit` to learn, not those of predictions.
     kkt_violation_, dual_objective_ : float
         How far from optimal the model is, and the value of the dual; computed when read.
     exact_ : bool

@@ -1,0 +1,110 @@
+"""Support vector classification with a fixed memory."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from supple.estimators._budget import Budgeted
+from supple.estimators._model import Model
+from supple.estimators.svc import SVC
+from supple.policies import least_relevant
+
+
+class BudgetSVC(Budgeted, SVC):
+    """Classify by the maximum margin with at most `budget` examples in memory.
+
+    The examples are learned one by one, exactly. When more than `budget` are held, the least
+    relevant one is forgotten, exactly (Tax & Laskov 2003): the one with the smallest weight::
+
+        r_i = max_h |x_hi|,    x_hi = y_hi alpha_hi  in machine h,
+
+    among equals (all non-support vectors have r_i = 0) the one with the largest margin
+    min_h y_hi f_h(x_i), then the oldest. So the model is always the optimum on the examples held,
+    and it is that of :class:`SVC` until the budget is met; from then on it depends on the order of
+    the examples. Every kernel value is computed once, when an example arrives: `budget` values for
+    each. Kernel values take about 10 budget^2 bytes, whatever `cache_size`.
+
+    Parameters
+    ----------
+    budget : int, default=500
+        Most examples held between two examples of the stream, at least 2. With fewer examples than
+        classes, classes are forgotten.
+    **others : those of :class:`SVC`
+        But for ``kernel="precomputed"``, which cannot take updates. With `verbose`, long calls
+        print a line after every 1000 examples.
+
+    Attributes
+    ----------
+    n_kernel_evals_ : int
+        Kernel values computed since the last `fit` to learn, not those of predictions.
+    others : those of :class:`SVC`
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supple import BudgetSVC
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = BudgetSVC(budget=4, kernel="linear", C=10.0).fit(X, X[:, 0] > 9.5)
+    >>> sorted(model.support_ids_.tolist()), model.ids_.size, model.n_samples_seen_
+    ([9, 10], 4, 20)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **SVC._parameter_constraints,
+        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
+        "budget": [Interval(Integral, 2, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        budget: int = 500,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        n_jobs: int | None = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        multi_class: str = "ovo",
+    ) -> None:
+        super().__init__(
+            C=C,
+            kernel=kernel,
+            degree=degree,
+            gamma=gamma,
+            coef0=coef0,
+            shrinking=shrinking,
+            tol=tol,
+            cache_size=cache_size,
+            class_weight=class_weight,
+            verbose=verbose,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+            decision_function_shape=decision_function_shape,
+            break_ties=break_ties,
+            multi_class=multi_class,
+        )
+        self.budget = budget
+
+    def _leaver(self, model: Model) -> int:
+        engine = model.engine
+        y = engine.y
+        size, margin = np.zeros(engine.n), np.full(engine.n, np.inf)
+        for key, head in engine.heads.items():
+            slots, x, f = head.standing()
+            target = engine.plan.targets(key, y[slots])
+            size[slots] = np.maximum(size[slots], np.abs(x))
+            margin[slots] = np.minimum(margin[slots], target * f)
+        return least_relevant(size, margin, engine.arrival)

@@ -1,0 +1,88 @@
+"""Support vector data description of the latest examples."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+from sklearn.utils._param_validation import Interval
+
+from supple.estimators._budget import Budgeted
+from supple.estimators._model import Model
+from supple.estimators.svdd import SVDD
+from supple.policies import oldest
+
+
+class BudgetSVDD(Budgeted, SVDD):
+    """Describe the latest `budget` examples of a stream by the smallest ball that holds most.
+
+    Online novelty detection (Tax & Laskov 2003): every example is learned exactly, and when more
+    than `budget` are held the oldest is forgotten exactly. The model is that of :class:`SVDD` on
+    the window::
+
+        min  R^2 + sum_{i in the last budget examples} C_i max(0, |phi(x_i) - a|^2 - R^2),
+
+    at the price of one kernel row for each example. There is a solution once C times the weights
+    in the window reach 1; until then `partial_fit` stores the examples and waits.
+
+    Parameters
+    ----------
+    budget : int, default=500
+        Length of the window.
+    **others : those of :class:`SVDD`
+        With `verbose`, long calls print a line after every 1000 examples.
+
+    Attributes
+    ----------
+    n_kernel_evals_ : int
+        Kernel values computed since the last `fit` to learn, not those of predictions.
+    others : those of :class:`SVDD`
+
+    Examples
+    --------
+    >>> from supple import BudgetSVDD
+    >>> model = BudgetSVDD(budget=3, kernel="linear").partial_fit([[9.0], [-1.0], [0.0], [1.0]])
+    >>> model.ids_.tolist(), round(model.radius_, 6)
+    ([3, 1, 2], 1.0)
+    >>> model.predict([[0.5], [9.0]])
+    array([ 1, -1])
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **SVDD._parameter_constraints,
+        "budget": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        *,
+        budget: int = 500,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: float = 1.0,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            kernel=kernel,
+            degree=degree,
+            gamma=gamma,
+            coef0=coef0,
+            tol=tol,
+            C=C,
+            shrinking=shrinking,
+            cache_size=cache_size,
+            verbose=verbose,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+        )
+        self.budget = budget
+
+    def _leaver(self, model: Model) -> int:
+        return oldest(model.engine.arrival)

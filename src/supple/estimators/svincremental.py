@@ -1,0 +1,244 @@
+"""Batch after batch with the support vectors as the only memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.engine import Engine
+from supple.estimators._model import Batch, Model
+from supple.estimators._support_vectors import KeepsSupportVectors
+from supple.estimators.svc import SVC
+from supple.estimators.svr import SVR
+
+
+class SVIncrementalSVC(KeepsSupportVectors, SVC):
+    """Classify by the maximum margin and keep of every batch its support vectors only.
+
+    Each `partial_fit` trains on the new batch B and the support vectors S of the step before::
+
+        1/2 |w|^2 + C (sum_{i in B} w_i h_i + sum_{i in S} lambda_i w_i h_i),
+        lambda_i = factor * L * 2^(-age_i / half_life),    h_i = max(0, 1 - y_i f(x_i)),
+
+    w_i the sample weights, age_i >= 1 the number of batches since example i came. L = 1 is the
+    SV-incremental algorithm of Syed, Liu & Sung (1999). ``sv_weight="ruping"`` is SV-L-incremental
+    (Rüping 2001): a support vector stands for the examples that were dropped, L = n / n_SV. Each
+    step starts from the present solution and is exact. Memory is bounded by the support vectors
+    and one batch; with several classes an example is kept if any machine needs it, and while there
+    is one class only all are kept. A machine without support vector on its margin also keeps the
+    example of each class nearest to it, as these bound the constant b.
+
+    Parameters
+    ----------
+    sv_weight : float or "ruping", default=1.0
+        L: a number, or the number of examples in the previous training set divided by that of its
+        support vectors.
+    factor : float, default=1.0
+        Multiplies L; Rüping found 2 to be good.
+    reading : {"literal", "cumulative"}, default="literal"
+        Whether n of "ruping" counts the previous training set (its batch and the support vectors
+        it started with), or all examples so far.
+    half_life : float, default=None
+        Number of batches after which an old support vector counts half, for concepts that drift.
+        None: age does not matter.
+    **others : those of :class:`SVC`
+        But for ``kernel="precomputed"``, which cannot take updates.
+
+    Attributes
+    ----------
+    sv_weight_ : dict
+        Weights lambda_i w_i of the examples held in the present model, by id; 1 for those of the
+        latest batch.
+    n_batches_ : int
+        Batches learned since the last `fit`, which is the first.
+    others : those of :class:`SVC`
+        ``ids_`` are those of the support vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supple import SVIncrementalSVC
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = SVIncrementalSVC(sv_weight="ruping", kernel="linear", C=10.0)
+    >>> model = model.partial_fit(X[::2], X[::2, 0] > 9.5).partial_fit(X[1::2], X[1::2, 0] > 9.5)
+    >>> model.sv_weight_[5], model.n_samples_seen_
+    (5.0, 20)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **SVC._parameter_constraints,
+        **KeepsSupportVectors._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        *,
+        sv_weight: float | str = 1.0,
+        factor: float = 1.0,
+        reading: str = "literal",
+        half_life: float | None = None,
+        C: float = 1.0,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        shrinking: bool = True,
+        tol: float = 1e-3,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        n_jobs: int | None = None,
+        decision_function_shape: str = "ovr",
+        break_ties: bool = False,
+        multi_class: str = "ovo",
+    ) -> None:
+        super().__init__(
+            C=C,
+            kernel=kernel,
+            degree=degree,
+            gamma=gamma,
+            coef0=coef0,
+            shrinking=shrinking,
+            tol=tol,
+            cache_size=cache_size,
+            class_weight=class_weight,
+            verbose=verbose,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+            decision_function_shape=decision_function_shape,
+            break_ties=break_ties,
+            multi_class=multi_class,
+        )
+        self.sv_weight = sv_weight
+        self.factor = factor
+        self.reading = reading
+        self.half_life = half_life
+
+    def _slack(self, model: Model, batch: Batch) -> NDArray[np.float64]:
+        engine = model.engine
+        slack = np.full(len(batch.targets), np.inf)
+        if engine.heads:
+            values = engine.decision(batch.X)
+            for f, key in zip(values.T, engine.heads, strict=True):
+                members = engine.plan.members(key, batch.targets)
+                margin = engine.plan.targets(key, batch.targets) * f
+                slack[members] = np.minimum(slack, margin - 1.0)[members]
+        slack[~np.isin(batch.targets, engine.y)] = -np.inf  # its class has no machine yet
+        return slack
+
+    def _pillars(self, engine: Engine, key: tuple[int, ...]) -> list[int]:
+        slots, x, f = engine.heads[key].standing()
+        target = engine.plan.targets(key, engine.y[slots])
+        idle = (x == 0.0) & (engine.weight[slots] > 0.0)
+        sides = (np.flatnonzero(idle & (target == sign)) for sign in (1.0, -1.0))
+        return [int(slots[side[np.argmin((target * f)[side])]]) for side in sides if len(side)]
+
+
+class SVIncrementalSVR(KeepsSupportVectors, SVR):
+    """Fit a function batch after batch and keep of every batch its support vectors only.
+
+    Each `partial_fit` trains on the new batch B and the support vectors S of the step before::
+
+        1/2 |w|^2 + C (sum_{i in B} w_i e_i + sum_{i in S} lambda_i w_i e_i),
+        lambda_i = factor * L * 2^(-age_i / half_life),    e_i = max(0, |y_i - f(x_i)| - epsilon),
+
+    as :class:`SVIncrementalSVC` does for classes; Rüping (2001) left regression open. If no
+    support vector lies on the edge of the tube, the two examples nearest to its edges are kept as
+    well, as these bound the constant b; so they are if all examples are inside.
+
+    Parameters
+    ----------
+    sv_weight : float or "ruping", default=1.0
+        L: a number, or the number of examples in the previous training set divided by that of its
+        support vectors.
+    factor : float, default=1.0
+        Multiplies L.
+    reading : {"literal", "cumulative"}, default="literal"
+        Whether n of "ruping" counts the previous training set (its batch and the support vectors
+        it started with), or all examples so far.
+    half_life : float, default=None
+        Number of batches after which an old support vector counts half, for concepts that drift.
+        None: age does not matter.
+    **others : those of :class:`SVR`
+        But for ``kernel="precomputed"``, which cannot take updates.
+
+    Attributes
+    ----------
+    sv_weight_ : dict
+        Weights lambda_i w_i of the examples held in the present model, by id.
+    n_batches_ : int
+        Batches learned since the last `fit`, which is the first.
+    others : those of :class:`SVR`
+        ``ids_`` are those of the support vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supple import SVIncrementalSVR
+    >>> X = np.arange(20.0)[:, None]
+    >>> model = SVIncrementalSVR(kernel="linear", C=100.0, epsilon=0.5)
+    >>> model = model.partial_fit(X[:10], 2 * X[:10, 0]).partial_fit(X[10:], 2 * X[10:, 0])
+    >>> len(model.ids_) < 20, bool(abs(model.predict([[30.0]])[0] - 60.0) < 2.0)
+    (True, True)
+    """
+
+    _parameter_constraints: dict[str, Any] = {
+        **SVR._parameter_constraints,
+        **KeepsSupportVectors._parameter_constraints,
+    }
+
+    def __init__(
+        self,
+        *,
+        sv_weight: float | str = 1.0,
+        factor: float = 1.0,
+        reading: str = "literal",
+        half_life: float | None = None,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        shrinking: bool = True,
+        cache_size: float = 200,
+        verbose: bool | int = False,
+        max_iter: int = -1,
+        n_jobs: int | None = None,
+    ) -> None:
+        super().__init__(
+            kernel=kernel,
+            degree=degree,
+            gamma=gamma,
+            coef0=coef0,
+            tol=tol,
+            C=C,
+            epsilon=epsilon,
+            shrinking=shrinking,
+            cache_size=cache_size,
+            verbose=verbose,
+            max_iter=max_iter,
+            n_jobs=n_jobs,
+        )
+        self.sv_weight = sv_weight
+        self.factor = factor
+        self.reading = reading
+        self.half_life = half_life
+
+    def _slack(self, model: Model, batch: Batch) -> NDArray[np.float64]:
+        error = np.abs(batch.targets - model.engine.decision(batch.X)[:, 0])
+        epsilon = float(model.params["epsilon"])
+        scale = max(float(np.abs(batch.targets).max()), epsilon) or 1.0
+        return (epsilon - error) / scale
+
+    def _pillars(self, engine: Engine, key: tuple[int, ...]) -> list[int]:
+        slots, x, f = engine.heads[key].standing()
+        idle = np.flatnonzero((x == 0.0) & (engine.weight[slots] > 0.0))
+        if not len(idle):
+            return []
+        error = (engine.y[slots] - f)[idle]
+        return [int(slots[idle[k]]) for k in (np.argmin(error), np.argmax(error))]
