@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
 from supple.engine import Engine, Step
 from supple.errors import (
@@ -31,11 +30,9 @@ from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Model, make_kernel
 from supple.estimators._params import check_numbers, refuse_balanced
 from supple.estimators._validation import (
-    Points,
     check_ids,
-    check_points,
     check_weight,
-    conform,
+    features_restored,
     resolve_gamma,
 )
 from supple.interrupts import Shielded
@@ -43,34 +40,22 @@ from supple.multiclass import Plan, Single
 
 # Parameters that say how results are shown; they may change at any time.
 _FREE = frozenset({"n_jobs", "verbose", "decision_function_shape", "break_ties"})
-_FEATURES = ("n_features_in_", "feature_names_in_")
 _MEBIBYTE = 2**20
 
 
-class BaseSVM(FittedAttributes, BaseEstimator, ABC):
+class BaseSVM(FittedAttributes, ABC):
     """Base of the exact estimators; subclasses name a problem and the shape of its answers."""
 
     _parameter_constraints: dict[str, Any] = {
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
-        "degree": [Interval(Integral, 0, 2**31 - 1, closed="both")],
-        "gamma": [
-            StrOptions({"scale", "auto"}),
-            Interval(Real, 0.0, None, closed="left"),
-        ],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        **FittedAttributes._parameter_constraints,
         "shrinking": ["boolean"],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["verbose"],
-        "max_iter": [Interval(Integral, -1, 2**63 - 1, closed="both")],
         "n_jobs": "no_validation",  # see resolve_threads, which also looks before predictions
     }
     # What retune may change.
     _tunable: tuple[str, ...] = ("gamma", "coef0", "degree")
     # Whether the examples may be too few for the problem to have a solution.
     _may_wait = False
-    # Keywords of scikit-learn's check of y; None if y is ignored.
-    _y_check: dict[str, Any] | None = {}
 
     # ------------------------------------------------------------------ for subclasses
 
@@ -98,25 +83,9 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         """Return table and weights by code for a class weight given to `retune`."""
         return model.labels, model.class_weight
 
-    def _plain_targets(self, y: Any, n: int) -> bool:
-        """Whether y needs no conversion: the short way for single rows."""
-        return True
-
-    def _targets(
-        self, y: Any, n: int, labels: LabelTable
-    ) -> tuple[NDArray[np.float64], LabelTable]:
-        """Return the engine's targets and the label table that knows them."""
-        return np.zeros(n), labels
-
     def _check_whole(self, batch: Batch, class_weight: dict[int, float]) -> dict[int, float]:
         """Check the examples of `fit` as a whole; return the class weights to use."""
         return class_weight
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
 
     # ------------------------------------------------------------------ learning
 
@@ -138,8 +107,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         action = "fit" if whole else "partial_fit"
         if not whole:
             refuse_balanced(params, action)
-        features = {k: v for k, v in self.__dict__.items() if k in _FEATURES}
-        try:
+        with features_restored(self):
             labels, class_weight = self._first_labels(classes)
             batch = self._check_batch(X, y, sample_weight, ids, labels, None)
             if whole:
@@ -150,12 +118,6 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
                 if whole and self._may_wait:
                     self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
                 self._model = model
-        except BaseException:
-            # validate_data has written these; the earlier model needs its own back.
-            for name in _FEATURES:
-                self.__dict__.pop(name, None)
-            self.__dict__.update(features)
-            raise
         return self._after(model, step, action)
 
     def _build(self, params: dict[str, Any], batch: Batch, class_weight: dict[int, float]) -> Model:
@@ -200,48 +162,6 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
                 if model.engine.n > before:
                     model.labels = batch.labels
         return self._after(model, step, "partial_fit")
-
-    def _check_batch(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        ids: ArrayLike | None,
-        labels: LabelTable,
-        model: Model | None,
-    ) -> Batch:
-        """Check a batch against the model it joins (None: it starts one)."""
-        if model is None or not (self._plain(X, model) and self._plain_targets(y, len(X))):
-            X, y = self._check_points(X, y, model)
-        n = X.shape[0]
-        weight = np.ones(n) if sample_weight is None else check_weight(sample_weight, n)
-        if model is None and not weight.any():
-            raise InvalidInputError(
-                "Sample weights must contain at least one non-zero number: a model cannot "
-                f"start from {n} examples whose weights are all zero."
-            )
-        checked_ids = None if ids is None else check_ids(ids, n)
-        targets, labels = self._targets(y, n, labels)
-        return Batch(X, targets, weight, checked_ids, labels)
-
-    def _check_points(self, X: Any, y: Any, model: Model | None) -> tuple[Points, Any]:
-        precomputed = self.kernel == "precomputed"
-        X, y = check_points(
-            self,
-            X,
-            "no_validation" if self._y_check is None else y,
-            reset=model is None,
-            sparse=not precomputed,
-            **(self._y_check or {}),
-        )
-        if model is not None:
-            X = conform(X, sparse=model.sparse, dtype=model.dtype, exact=True)
-        elif precomputed and X.shape[0] != X.shape[1]:
-            raise InvalidInputError(
-                "Precomputed matrix must be a square matrix."
-                f" Input is a {X.shape[0]}x{X.shape[1]} matrix."
-            )
-        return X, y
 
     def _after(self, model: Model, step: Step, action: str) -> Self:
         """Report the step, warn if the model has to wait."""

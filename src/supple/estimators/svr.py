@@ -13,12 +13,10 @@ from sklearn.utils._param_validation import Interval
 
 from supple import problems
 from supple.estimators._base import BaseSVM
-from supple.estimators._labels import LabelTable
-from supple.estimators._model import Model
-from supple.estimators._validation import Points, check_numeric, check_targets
+from supple.estimators._batch import RegressionTargets
 
 
-class SVR(RegressorMixin, BaseSVM):
+class SVR(RegressionTargets, RegressorMixin, BaseSVM):
     """Fit a function within a tube of width epsilon, and learn or forget examples exactly.
 
     The machine minimises::
@@ -112,7 +110,6 @@ class SVR(RegressorMixin, BaseSVM):
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
     _tunable = ("C", "epsilon", *BaseSVM._tunable)
-    _y_check = {"y_numeric": True}
 
     def __init__(
         self,
@@ -145,20 +142,6 @@ class SVR(RegressorMixin, BaseSVM):
 
     def _problem(self, params: Mapping[str, Any]) -> problems.EpsSVR:
         return problems.EpsSVR(float(params["C"]), float(params["epsilon"]))
-
-    def _plain_targets(self, y: Any, n: int) -> bool:
-        plain = type(y) is np.ndarray and y.dtype == np.float64 and y.shape == (n,)
-        return plain and bool(np.isfinite(y).all())
-
-    def _check_points(self, X: Any, y: Any, model: Model | None) -> tuple[Points, Any]:
-        check_numeric(y)
-        points, checked = super()._check_points(X, y, model)
-        return points, check_targets(y, checked)
-
-    def _targets(
-        self, y: Any, n: int, labels: LabelTable
-    ) -> tuple[NDArray[np.float64], LabelTable]:
-        return np.ascontiguousarray(y), labels
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the function to a training set, replacing what was learned before.
