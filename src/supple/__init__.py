@@ -14,11 +14,13 @@ from supple.errors import (
     SuppleError,
     UnknownIdError,
 )
-from supple.estimators import SVC, SVDD, SVR, NuSVC, OneClassSVM
+from supple.estimators import RVC, RVR, SVC, SVDD, SVR, NuSVC, OneClassSVM
 
 __version__ = version("supple")
 
 __all__ = [
+    "RVC",
+    "RVR",
     "SVC",
     "SVDD",
     "SVR",

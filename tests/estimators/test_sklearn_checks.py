@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from supple import SVC, SVDD, SVR, NuSVC, OneClassSVM
+from supple import RVC, RVR, SVC, SVDD, SVR, NuSVC, OneClassSVM
 
 # scikit-learn's checks provoke warnings on purpose.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -19,6 +19,9 @@ pytestmark = pytest.mark.filterwarnings("default")
         OneClassSVM(),
         # C = 1 keeps all training points inside the ball; one check wants outliers among them.
         SVDD(C=0.1),
+        RVC(),
+        RVC(multi_class="ovo"),
+        RVR(),
     ]
 )
 def test_sklearn_check(estimator, check):
