@@ -11,8 +11,9 @@ ASAN    = .venv-asan
 
 # Each peer may be missing from a registry or refuse to build; the runner says which are there.
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
+RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test lint bench bench-batch exactness endurance asan docs install clean help
+.PHONY: demo test lint bench bench-batch bench-rvm exactness endurance asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -43,6 +44,10 @@ bench-batch: $(READY) ## time of a batch fit and a prediction against four peers
 	$(RUN) benchmarks/batch.py --imports
 	$(RUN) benchmarks/growth.py
 	$(RUN) benchmarks/batch.py --docs docs/benchmarks.md
+
+bench-rvm: $(READY) ## relevance vector classification against three peers
+	@for peer in $(RVM_PEERS); do $(PIP) install $$peer || echo "$$peer cannot be installed here"; done
+	$(RUN) benchmarks/rvm.py
 
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
 	$(RUN) benchmarks/exactness.py

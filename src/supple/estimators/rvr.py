@@ -24,8 +24,8 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
     with a flat prior on b and Gaussian noise. The precisions alpha_j and the noise maximise the
     marginal likelihood prod_i p(y_i | f(x_i))^sample_weight_i, integrated over b and w. Most
     alpha_j become infinite; the x_j of the others are the relevance vectors. The kernel need not
-    be positive definite. The search is that of Tipping and Faul, one alpha_j at a time, and ends at a
-    local maximum.
+    be positive definite. The search is that of Tipping and Faul, one alpha_j at a time, and ends
+    at a local maximum.
 
     Parameters
     ----------

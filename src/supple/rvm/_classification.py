@@ -18,9 +18,9 @@ _NEWTON_GAIN = 1e-10  # of the log posterior; far below any tolerance of the evi
 
 
 def classify(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) -> Posterior:
-    """Maximise the Laplace approximation (32) of the evidence of a logistic model.
+    """Maximise the Laplace approximation (28) of the evidence of a logistic model.
 
-    Every move is judged by (32) itself, with the mode found anew, and is made only if it gains
+    Every move is judged by (28) itself, with the mode found anew, and is made only if it gains
     `tol`. So the search ends, and it ends where no move gains more.
 
     Parameters
@@ -73,7 +73,7 @@ def classify(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) ->
 
 
 class _Mode(NamedTuple):
-    """The mode of the weights, and there the values, probabilities and precisions (31)."""
+    """The mode of the weights, and there the values, probabilities and precisions (27)."""
 
     posterior: Posterior
     eta: Floats

@@ -19,7 +19,7 @@ _BLOCK_ROWS = 256
 
 @dataclass(frozen=True)
 class Posterior:
-    """What was learned: relevant functions and the Gaussian over their weights (29).
+    """What was learned: relevant functions and the Gaussian over their weights (19).
 
     `members` are columns of the kernel matrix, `centre` their weighted means, which the posterior
     of the bias is independent of; `noise` is the variance of the targets around f (0 for classes).
@@ -42,7 +42,7 @@ class Posterior:
         return replace(self, members=columns[self.members])
 
     def moments(self, block: Floats) -> tuple[Floats, Floats]:
-        """Return mean and variance (30) of f where `block` has the values k(x, x_members)."""
+        """Return mean and variance (29) of f where `block` has the values k(x, x_members)."""
         away = block - self.centre
         variance = self.bias_variance + np.einsum("ij,ij->i", away @ self.covariance, away)
         return block @ self.mean + self.bias, variance
@@ -57,10 +57,10 @@ class Move(NamedTuple):
 
 
 class SparseGaussian:
-    """Sparse Bayesian learning with Gaussian noise of fixed precisions b, equations (21)-(26).
+    """Sparse Bayesian learning with Gaussian noise of fixed precisions b, equations (18)-(24).
 
     Inner products of columns are <u, v> = u'Bv - (u'b)(b'v) / sum(b), which integrates the bias
-    out. `S` and `Q` (23) are carried from move to move; :meth:`refresh` computes them anew.
+    out. `S` and `Q` (20) are carried from move to move; :meth:`refresh` computes them anew.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ class SparseGaussian:
         self.refresh()
 
     def refresh(self) -> None:
-        """Compute covariance, mean (22) and S, Q (23) from the inner products."""
+        """Compute covariance, mean (19) and S, Q (20) from the inner products."""
         H = self._G[:, self.members]
         try:
             L = cholesky(H + np.diag(self.alpha), lower=True, check_finite=False)
@@ -132,7 +132,7 @@ class SparseGaussian:
         self.refresh()
 
     def best(self, barred: NDArray[np.bool_] | None = None) -> Move:
-        """Return the move (24)-(25) with the largest gain among columns not barred."""
+        """Return the move (21)-(22) with the largest gain among columns not barred."""
         s, q, now = self.S.copy(), self.Q.copy(), np.zeros(len(self.S))
         at = self.members
         variance = self.covariance.diagonal()
@@ -153,7 +153,7 @@ class SparseGaussian:
         return Move(float(gain[column]), column, alpha)
 
     def apply(self, column: int, alpha: float) -> bool:
-        """Set the precision of a column, by (26); False if the column depends on the members."""
+        """Set a precision, by (23) or (24); False if the column depends on the members."""
         inside = np.flatnonzero(self.members == column)
         if inside.size:
             self._change(int(inside[0]), alpha)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from supple.errors import InvalidInputError
 from supple.rvm._gaussian import Floats, Posterior, SparseGaussian, burst, left
 
 # Noise variance that regression does not go below, as a share of the variance of the targets: the
@@ -12,11 +13,12 @@ _LEAST_NOISE = 1e-6
 # Where regression starts, in the same unit. The evidence has several maxima; a small noise finds
 # the models with many functions, a large one those with few. The better one is taken.
 _FIRST_NOISE = (0.1, 0.01)
+_SMALLEST, _LARGEST = 1e-140, 1e140  # targets; squares of them are variances
 _UNBROKEN = 200  # moves after which S and Q are computed anew
 
 
 def regress(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) -> Posterior:
-    """Maximise the evidence (27) over the precisions and the noise.
+    """Maximise the evidence (25) over the precisions and the noise.
 
     Parameters
     ----------
@@ -37,28 +39,34 @@ def regress(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) -> 
     >>> found.members, found.mean.round(2), round(found.bias, 2)
     (array([5]), array([3.]), 1.0)
     """
-    shift = np.average(t, weights=weight)
+    # From one of the targets, so that equal targets have exactly their own mean.
+    shift = t[0] + np.average(t - t[0], weights=weight)
     scale = float(np.abs(t - shift).max())
     n = float(weight.sum())
-    if scale <= 8.0 * np.finfo(float).eps * abs(shift) or not scale > 0.0:
+    if scale <= np.finfo(float).eps * abs(shift):
         none = np.empty(0)
         empty = np.empty(0, dtype=np.intp)
         return Posterior(
             empty, none, none, np.empty((0, 0)), float(shift), 0.0, none, 0.0, np.inf, 0, True
         )
+    if not _SMALLEST < scale < _LARGEST:
+        raise InvalidInputError(
+            f"The targets differ by {scale:.0e} from their mean, whose square float64 cannot hold. "
+            "Rescale y."
+        )
     z = (t - shift) / scale
     scale *= float(np.sqrt(np.average(z * z, weights=weight)))
     z = (t - shift) / scale
     n_iter = 0
-    found: list[tuple[float, _Regression, bool]] = []
+    searches = []
     for noise in _FIRST_NOISE:
         search = _Regression(K, z, weight, noise)
         moves, converged = search.run(tol, max_iter if max_iter < 0 else max_iter - n_iter)
-        found.append((search.evidence(), search, converged))
+        searches.append(search)
         n_iter += moves
         if not converged:
             break
-    evidence, search, _ = max(found, key=lambda each: each[0])
+    search = max(searches, key=_Regression.evidence)
     model, centre = search.model, search.model.centre()
     return Posterior(
         members=model.members,
@@ -69,7 +77,7 @@ def regress(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) -> 
         bias_variance=scale**2 / model.total,
         centre=centre,
         noise=search.noise * scale**2,
-        log_evidence=evidence + (1.0 - n) * float(np.log(scale)),
+        log_evidence=search.evidence() + (1.0 - n) * float(np.log(scale)),
         n_iter=n_iter,
         converged=converged,
     )
@@ -86,7 +94,7 @@ class _Regression:
         self._square = float(weight @ (z * z))  # <z, z> with noise 1; z has mean 0
 
     def evidence(self) -> float:
-        """Return the log marginal likelihood (27)."""
+        """Return the log marginal likelihood (25)."""
         model = self.model
         fit = self._square / self.noise - float(model.h[model.members] @ model.mean)
         return 0.5 * float(
@@ -118,7 +126,7 @@ class _Regression:
                 return n_iter, True
 
     def _improve_noise(self) -> None:
-        """Change the noise by (28), if that raises the evidence."""
+        """Change the noise by (26), if that raises the evidence."""
         model = self.model
         before, old = self.evidence(), self.noise
         # Residual by the normal equations: <z, z> - 2 <z, f> + <f, f>, times the noise.
