@@ -156,6 +156,18 @@ def test_class_weights(data):
     assert_array_equal(same.decision_function(X), balanced.decision_function(X))
 
 
+def test_weights_out_of_range(make, data):
+    X, y = data
+    for weight in (np.where(np.arange(80) == 3, 1e10, 1.0), np.full(80, 1e200)):
+        with pytest.raises(InvalidInputError, match=r"at most 1e\+09"):
+            make().fit(X, y, sample_weight=weight)
+    for weight in (np.where(np.arange(80) == 3, 1e8, 1.0), np.where(y == 1, 1e-200, 1.0)):
+        assert np.isfinite(values(make().fit(X, y, sample_weight=weight), X)).all()
+    with pytest.raises(InvalidInputError, match=r"sum to 1\. A weight"):
+        RVR().fit(X, y, sample_weight=np.full(80, 1 / 80))
+    assert len(RVC().fit(X, y, sample_weight=np.full(80, 1e-20)).relevance_) == 0
+
+
 @pytest.mark.parametrize("kernel", ["linear", "poly", "sigmoid"])
 def test_kernels(kernel, make, data):
     X, y = data

@@ -27,6 +27,7 @@ from supple.gram import gram_for
 from supple.kernels import Kernel, Precomputed
 from supple.rvm import Posterior
 
+_HEAVIEST = 1e9  # copies of one example: more drown the others in rounding
 # Squares of kernel values, summed over the examples, must not overflow.
 _LARGEST = 1e100
 
@@ -117,6 +118,15 @@ class BaseRVM(BatchChecks):
         self, K: NDArray[np.float64], batch: Batch, whole: bool
     ) -> tuple[list[int], list[Posterior]]:
         """Return the codes of the classes and the machines for all examples held."""
+
+    def _check_heaviest(self, weight: NDArray[np.float64]) -> None:
+        heaviest = float(weight.max())
+        if heaviest > _HEAVIEST:
+            raise InvalidInputError(
+                f"The weights of {type(self).__name__}, with those of the classes, say how many "
+                f"copies of an example there are, and must be at most {_HEAVIEST:.0e}. Got "
+                f"{heaviest:.3g} instead. Scale them to a mean of 1."
+            )
 
     def _check_params(self) -> None:
         """Check what the declared constraints of single parameters cannot say."""

@@ -158,6 +158,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
             by_code = whole_class_weight(name, self.class_weight, by_code, y, weight, labels)
         factor = np.array([by_code.get(code, 1.0) for code in range(int(y.max()) + 1)])
         weight = weight * factor[y.astype(np.intp)]
+        self._check_heaviest(weight)
         machines = []
         plan, keys = self._plan(codes)
         for key in keys:

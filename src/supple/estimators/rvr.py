@@ -118,6 +118,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
     def _train(
         self, K: NDArray[np.float64], batch: Batch, whole: bool
     ) -> tuple[list[int], list[rvm.Posterior]]:
+        self._check_heaviest(batch.weight)
         at = np.flatnonzero(batch.weight)
         found = rvm.regress(
             K[np.ix_(at, at)] if len(at) < len(K) else K,
@@ -138,7 +139,8 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         y : array-like of shape (n_samples,)
             Target values.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0. Weight 2 is the same as two copies of an example.
+            Weights >= 0. Weight 2 is the same as two copies of an example; the sum must exceed 1
+            unless all targets are equal.
 
         Returns
         -------

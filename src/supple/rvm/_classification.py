@@ -43,15 +43,15 @@ def classify(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) ->
     >>> bool(((mean > 0) == (np.abs(x) < 0.6)).all())
     True
     """
-    share = float(np.average(t, weights=weight))
     none = np.empty(0)
-    start = np.log(share) - np.log1p(-share)
+    start = np.log(weight @ t) - np.log(weight @ (1.0 - t))
     state = _mode(K, np.empty(0, dtype=np.intp), none, t, weight, none, float(start))
     assert state is not None
     n_iter = 0
     while True:
         model = SparseGaussian(K, state.b, state.b * state.eta + weight * (t - state.p))
         model.begin(state.posterior.members, state.posterior.alpha)
+        linear = model.save()
         barred = np.zeros(K.shape[1], dtype=bool)
         most = _BURST
         while True:
@@ -69,7 +69,7 @@ def classify(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) ->
             if len(made) == 1:
                 barred[made[0]] = True
             most = 1
-            model.begin(old.members, old.alpha)
+            model.restore(linear)
 
 
 class _Mode(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,6 +95,25 @@ class SparseGaussian:
         self._dependent[:] = False
         self.refresh()
 
+    def save(self) -> tuple[NDArray[Any], ...]:
+        """Return the present state, for :meth:`restore`."""
+        return (
+            self.members,
+            self.alpha.copy(),
+            self._G,
+            self.mean,
+            self.covariance,
+            self.S.copy(),
+            self.Q.copy(),
+        )
+
+    def restore(self, state: tuple[NDArray[Any], ...]) -> None:
+        """Go back to a state, which may be gone back to again."""
+        self.members, alpha, self._G, self.mean, self.covariance, S, Q = state
+        # Moves change these in place, and make the others anew.
+        self.alpha, self.S, self.Q = alpha.copy(), S.copy(), Q.copy()
+        self._dependent[:] = False
+
     def rescale(self, factor: float) -> None:
         """Multiply all precisions by a factor."""
         self._b = self._b * factor
@@ -156,7 +175,8 @@ class SparseGaussian:
         """Set a precision, by (23) or (24); False if the column depends on the members."""
         inside = np.flatnonzero(self.members == column)
         if inside.size:
-            self._change(int(inside[0]), alpha)
+            if alpha != self.alpha[inside[0]]:
+                self._change(int(inside[0]), alpha)
         elif self._depends(column):
             self._dependent[column] = True
             return False

@@ -49,6 +49,12 @@ def regress(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) -> 
         return Posterior(
             empty, none, none, np.empty((0, 0)), float(shift), 0.0, none, 0.0, np.inf, 0, True
         )
+    if n <= 1.0:
+        raise InvalidInputError(
+            f"The weights of the examples sum to {n:.3g}. A weight says how many copies of an "
+            "example there are, and the noise takes more than one to estimate. Scale the weights "
+            "to a mean of 1."
+        )
     if not _SMALLEST < scale < _LARGEST:
         raise InvalidInputError(
             f"The targets differ by {scale:.0e} from their mean, whose square float64 cannot hold. "
