@@ -11,8 +11,9 @@ ASAN    = .venv-asan
 
 # Each peer may be missing from a registry or refuse to build; the runner says which are there.
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
+RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test lint bench bench-batch bench-memory exactness endurance asan docs install clean help
+.PHONY: demo test lint bench bench-batch bench-memory bench-rvm exactness endurance asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -47,6 +48,10 @@ bench-batch: $(READY) ## time of a batch fit and a prediction against four peers
 bench-memory: $(READY) ## small memories beside the papers' tables (SUPPLE_DATA: usps.npz)
 	$(RUN) benchmarks/sv_incremental.py
 	$(RUN) benchmarks/budget.py
+
+bench-rvm: $(READY) ## relevance vector classification against three peers
+	@for peer in $(RVM_PEERS); do $(PIP) install $$peer || echo "$$peer cannot be installed here"; done
+	$(RUN) benchmarks/rvm.py
 
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
 	$(RUN) benchmarks/exactness.py

@@ -19,6 +19,8 @@ from supple.errors import (
 )
 from supple.estimators import (
     LASVC,
+    RVC,
+    RVR,
     SVC,
     SVDD,
     SVR,
@@ -35,6 +37,8 @@ __version__ = version("supple")
 
 __all__ = [
     "LASVC",
+    "RVC",
+    "RVR",
     "SVC",
     "SVDD",
     "SVR",

@@ -27,6 +27,7 @@ _NO_UPDATES = (
 )
 _LARGEST = 1e150  # kernel values; their products with dual variables must not overflow either
 _BLOCK_BYTES = 1 << 25  # kernel values held at a time while predicting
+_BLOCK_COLUMNS = 32  # of a matrix of kernel values, computed at a time
 
 
 class Gram(ABC):
@@ -70,6 +71,15 @@ class Gram(ABC):
     @abstractmethod
     def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any) -> np.ndarray:
         """Return k(X, examples at slots) @ coef.T, in bounded memory."""
+
+    def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
+        """Return the matrix k(X, examples at slots)."""
+        out = np.empty((X.shape[0], len(slots)))
+        # By expansions with unit vectors, few at a time: these cost less than the kernel values.
+        for start in range(0, len(slots), _BLOCK_COLUMNS):
+            part = slots[start : start + _BLOCK_COLUMNS]
+            out[:, start : start + len(part)] = self.expand(part, np.eye(len(part)), X)
+        return out
 
     @abstractmethod
     def set_kernel(self, kernel: Kernel) -> None:
@@ -243,6 +253,9 @@ class CallableGram(Gram):
             part = slice(start, start + step)
             out[part] = self._evaluate(X[part], support) @ coef.T
         return out
+
+    def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
+        return self._evaluate(X, self._X[slots])
 
     def set_kernel(self, kernel: Kernel) -> None:
         raise InvalidInputError(

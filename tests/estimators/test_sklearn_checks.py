@@ -5,6 +5,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from supple import (
     LASVC,
+    RVC,
+    RVR,
     SVC,
     SVDD,
     SVR,
@@ -41,6 +43,9 @@ ONLINE = {
         OneClassSVM(),
         # C = 1 keeps all training points inside the ball; one check wants outliers among them.
         SVDD(C=0.1),
+        RVC(),
+        RVC(multi_class="ovo"),
+        RVR(),
         BudgetSVC(),
         BudgetSVDD(C=0.1),
         SVIncrementalSVC(sv_weight="ruping"),

@@ -5,6 +5,8 @@ from supple.estimators.budgetsvdd import BudgetSVDD
 from supple.estimators.lasvc import LASVC
 from supple.estimators.nusvc import NuSVC
 from supple.estimators.oneclass import OneClassSVM
+from supple.estimators.rvc import RVC
+from supple.estimators.rvr import RVR
 from supple.estimators.simplesvc import SimpleSVC
 from supple.estimators.svc import SVC
 from supple.estimators.svdd import SVDD
@@ -13,6 +15,8 @@ from supple.estimators.svr import SVR
 
 __all__ = [
     "LASVC",
+    "RVC",
+    "RVR",
     "SVC",
     "SVDD",
     "SVR",

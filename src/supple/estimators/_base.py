@@ -11,14 +11,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from functools import cache
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
-import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from numpy.typing import ArrayLike
+from sklearn.utils._param_validation import Interval, validate_parameter_constraints
 
 from supple.engine import Engine, Step
 from supple.errors import (
@@ -32,11 +30,7 @@ from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Model, make_kernel
 from supple.estimators._params import check_numbers, refuse_balanced
 from supple.estimators._validation import (
-    Points,
-    check_ids,
-    check_points,
-    check_weight,
-    conform,
+    features_restored,
     resolve_gamma,
 )
 from supple.interrupts import Shielded
@@ -44,26 +38,16 @@ from supple.multiclass import Plan, Single
 
 # Parameters that say how results are shown; they may change at any time.
 _FREE = frozenset({"n_jobs", "verbose", "decision_function_shape", "break_ties"})
-_FEATURES = ("n_features_in_", "feature_names_in_")
 _MEBIBYTE = 2**20
 
 
-class BaseSVM(FittedAttributes, BaseEstimator, ABC):
+class BaseSVM(FittedAttributes, ABC):
     """Base of the exact estimators; subclasses name a problem and the shape of its answers."""
 
     _parameter_constraints: dict[str, Any] = {
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
-        "degree": [Interval(Integral, 0, 2**31 - 1, closed="both")],
-        "gamma": [
-            StrOptions({"scale", "auto"}),
-            Interval(Real, 0.0, None, closed="left"),
-        ],
-        "coef0": [Interval(Real, None, None, closed="neither")],
+        **FittedAttributes._parameter_constraints,
         "shrinking": ["boolean"],
-        "tol": [Interval(Real, 0.0, None, closed="neither")],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
-        "verbose": ["verbose"],
-        "max_iter": [Interval(Integral, -1, 2**63 - 1, closed="both")],
         "n_jobs": "no_validation",  # see resolve_threads, which also looks before predictions
     }
     # What retune may change.
@@ -72,8 +56,6 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     _may_wait = False
     # Whether every kernel value is computed once and kept, in at least `_least_cache` bytes.
     _lasting = False
-    # Keywords of scikit-learn's check of y; None if y is ignored.
-    _y_check: dict[str, Any] | None = {}
 
     # ------------------------------------------------------------------ for subclasses
 
@@ -101,16 +83,6 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         """Return table and weights by code for a class weight given to `retune`."""
         return model.labels, model.class_weight
 
-    def _plain_targets(self, y: Any, n: int) -> bool:
-        """Whether y needs no conversion: the short way."""
-        return True
-
-    def _targets(
-        self, y: Any, n: int, labels: LabelTable
-    ) -> tuple[NDArray[np.float64], LabelTable]:
-        """Return the engine's targets and the label table that knows them."""
-        return np.zeros(n), labels
-
     def _check_whole(self, batch: Batch, class_weight: dict[int, float]) -> dict[int, float]:
         """Check the examples of `fit` as a whole; return the class weights to use."""
         return class_weight
@@ -118,12 +90,6 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
     def _least_cache(self) -> int:
         """Return how many bytes of kernel rows the estimator needs, whatever cache_size says."""
         return 0
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.input_tags.sparse = self.kernel != "precomputed"
-        return tags
 
     # ------------------------------------------------------------------ learning
 
@@ -146,8 +112,7 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
         action = "fit" if whole else "partial_fit"
         if not whole:
             refuse_balanced(params, action)
-        features = {k: v for k, v in self.__dict__.items() if k in _FEATURES}
-        try:
+        with features_restored(self):
             labels, class_weight = self._first_labels(classes)
             batch = self._check_batch(X, y, sample_weight, ids, labels, None)
             if whole:
@@ -158,12 +123,6 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
                 if whole and self._may_wait:
                     self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
                 self._model = model
-        except BaseException:
-            # validate_data has written these; the earlier model needs its own back.
-            for name in _FEATURES:
-                self.__dict__.pop(name, None)
-            self.__dict__.update(features)
-            raise
         return self._after(model, step, action)
 
     def _build(self, params: dict[str, Any], batch: Batch, class_weight: dict[int, float]) -> Model:
@@ -222,52 +181,6 @@ class BaseSVM(FittedAttributes, BaseEstimator, ABC):
                 if model.engine.seen > before:
                     model.labels = batch.labels
         return self._after(model, step, "partial_fit")
-
-    def _check_batch(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None,
-        ids: ArrayLike | None,
-        labels: LabelTable,
-        model: Model | None,
-    ) -> Batch:
-        """Check a batch against the model it joins (None: it starts one)."""
-        plain = self._plain_first(X) if model is None else self._plain(X, model)
-        if not (plain and self._plain_targets(y, len(X))):
-            X, y = self._check_points(X, y, model)
-        elif model is None:  # as validate_data does for an array
-            self.n_features_in_ = X.shape[1]
-            self.__dict__.pop("feature_names_in_", None)
-        n = X.shape[0]
-        weight = np.ones(n) if sample_weight is None else check_weight(sample_weight, n)
-        if model is None and not weight.any():
-            raise InvalidInputError(
-                "Sample weights must contain at least one non-zero number: a model cannot "
-                f"start from {n} examples whose weights are all zero."
-            )
-        checked_ids = None if ids is None else check_ids(ids, n)
-        targets, labels = self._targets(y, n, labels)
-        return Batch(X, targets, weight, checked_ids, labels)
-
-    def _check_points(self, X: Any, y: Any, model: Model | None) -> tuple[Points, Any]:
-        precomputed = self.kernel == "precomputed"
-        X, y = check_points(
-            self,
-            X,
-            "no_validation" if self._y_check is None else y,
-            reset=model is None,
-            sparse=not precomputed,
-            **(self._y_check or {}),
-        )
-        if model is not None:
-            X = conform(X, sparse=model.sparse, dtype=model.dtype, exact=True)
-        elif precomputed and X.shape[0] != X.shape[1]:
-            raise InvalidInputError(
-                "Precomputed matrix must be a square matrix."
-                f" Input is a {X.shape[0]}x{X.shape[1]} matrix."
-            )
-        return X, y
 
     def _report(self, iterations: int, gap: float) -> None:
         print(f"[{type(self).__name__}] {iterations} iterations, gap {gap:.2g}")

@@ -15,8 +15,9 @@ from sklearn.utils.multiclass import _ovr_decision_function
 
 from supple.errors import InfeasibleError, InvalidInputError
 from supple.estimators._base import BaseSVM
+from supple.estimators._batch import ClassTargets
 from supple.estimators._fitted import Support
-from supple.estimators._labels import LabelTable, as_labels
+from supple.estimators._labels import LabelTable, whole_class_weight
 from supple.estimators._model import Batch, Model
 from supple.estimators._params import check_class_weight
 from supple.multiclass import OneVsOne, OneVsRest, Plan
@@ -49,7 +50,7 @@ def _present_codes(model: Model) -> list[int]:
     return np.flatnonzero(total).tolist()
 
 
-class BaseClassifier(ClassifierMixin, BaseSVM):
+class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
     """Base of SVC and NuSVC."""
 
     _parameter_constraints: dict[str, Any] = {
@@ -58,9 +59,6 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
         "break_ties": ["boolean"],
         "multi_class": [StrOptions({"ovo", "ovr"})],
     }
-    # NuSVC has no such parameter.
-    class_weight: Any = None
-
     # ------------------------------------------------------------------ hooks of the base
 
     def _plan(self) -> Plan:
@@ -75,11 +73,6 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
             )
         if isinstance(params.get("class_weight"), dict):
             check_class_weight(name, params["class_weight"])
-
-    def _first_labels(self, classes: ArrayLike | None) -> tuple[LabelTable, dict[int, float]]:
-        given = self.class_weight if isinstance(self.class_weight, dict) else None
-        weights, labels = LabelTable().weights(given)
-        return labels.declare(classes, ()), weights
 
     def _later_labels(self, model: Model, classes: ArrayLike | None) -> LabelTable:
         if classes is None:
@@ -103,39 +96,11 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
             )
         return labels, weights
 
-    def _plain_targets(self, y: Any, n: int) -> bool:
-        if type(y) is not np.ndarray or y.shape != (n,):
-            return False
-        kind = y.dtype.kind
-        return kind in "biuU" or (kind == "f" and bool(np.isfinite(y).all()))
-
-    def _targets(
-        self, y: Any, n: int, labels: LabelTable
-    ) -> tuple[NDArray[np.float64], LabelTable]:
-        return labels.encode(as_labels(y))
-
     def _check_whole(self, batch: Batch, class_weight: dict[int, float]) -> dict[int, float]:
-        total = np.bincount(batch.targets.astype(np.intp), weights=batch.weight)
-        present = np.flatnonzero(total)
-        if len(present) < 2:
-            raise InvalidInputError(
-                "The number of classes has to be greater than one; got "
-                f"{len(present)} class with positive weight. partial_fit may start with one."
-            )
-        if self.class_weight != "balanced":
-            held = np.unique(batch.targets).astype(np.intp).tolist()
-            unknown, bare = set(class_weight).difference(held), set(held).difference(class_weight)
-            # As in scikit-learn: weights for more classes than there are is no mistake.
-            if unknown and bare:
-                raise InvalidInputError(
-                    f"The 'class_weight' parameter of {type(self).__name__} has "
-                    f"{[batch.labels.label(code) for code in unknown]}, which are not in y. The "
-                    f"classes, {[batch.labels.label(code) for code in bare]}, are not in "
-                    "class_weight. Name the classes as they are in y."
-                )
-            return class_weight
-        balanced = total.sum() / (len(present) * total[present])
-        return dict(zip(present.tolist(), balanced.tolist(), strict=True))
+        return whole_class_weight(
+            type(self).__name__, self.class_weight, class_weight, batch.targets, batch.weight,
+            batch.labels,
+        )  # fmt: skip
 
     # ------------------------------------------------------------------ public methods
 

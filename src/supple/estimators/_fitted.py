@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from supple.errors import InfeasibleError
+from supple.estimators._batch import BatchChecks
 from supple.estimators._model import Model
 from supple.estimators._params import resolve_threads
-from supple.estimators._validation import Points, check_points, conform
+from supple.estimators._validation import Points
 
 if TYPE_CHECKING:
     from supple.engine import HeadView
@@ -28,15 +29,13 @@ class Support:
         self.counts = counts
 
 
-class FittedAttributes:
+class FittedAttributes(BatchChecks):
     """Attributes of scikit-learn's SVMs and those that only exact models have.
 
     Before `fit` every one of them raises NotFittedError, which is an AttributeError.
     """
 
     _model: Model
-    n_features_in_: int
-    kernel: Any
     n_jobs: int | None
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -75,39 +74,6 @@ class FittedAttributes:
             raise InfeasibleError(f"{type(self).__name__} {what}: {reason}")
 
     # ------------------------------------------------------------------ decision values
-
-    def _plain_first(self, X: Any) -> bool:
-        """Whether X is as a model keeps its points, so that it can start one: the short way."""
-        return (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and (X.dtype == np.float64 or X.dtype == np.float32)
-            and X.flags.c_contiguous
-            and X.size > 0
-            and self.kernel != "precomputed"
-            and bool(np.isfinite(X).all())
-        )
-
-    def _plain(self, X: Any, model: Model) -> bool:
-        """Whether X is as the model keeps its points already: the short way for single rows."""
-        return (
-            type(X) is np.ndarray
-            and X.ndim == 2
-            and X.dtype == model.dtype
-            and not model.sparse
-            and X.flags.c_contiguous
-            and X.shape[0] > 0
-            and X.shape[1] == self.n_features_in_
-            and "feature_names_in_" not in self.__dict__
-            and bool(np.isfinite(X).all())
-        )
-
-    def _query(self, X: Any, model: Model) -> Points:
-        if self._plain(X, model):
-            return X
-        precomputed = model.params["kernel"] == "precomputed"
-        X, _ = check_points(self, X, "no_validation", reset=False, sparse=not precomputed)
-        return conform(X, sparse=model.sparse, dtype=model.dtype, exact=False)
 
     def _decide(self, X: Any, model: Model) -> NDArray[np.float64]:
         """Return f(X) of every head in the engine's order."""

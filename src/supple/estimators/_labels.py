@@ -169,3 +169,38 @@ class LabelTable:
                 f"{sorted(self._declared or ())}. List every class in 'classes' at the first "
                 "partial_fit, or do not give 'classes' to let classes appear at any time."
             )
+
+
+def whole_class_weight(
+    owner: str,
+    given: Any,
+    by_code: dict[int, float],
+    codes: NDArray[np.float64],
+    weight: NDArray[np.float64],
+    labels: LabelTable,
+) -> dict[int, float]:
+    """Return the class weights of a whole training set, which has two classes at least.
+
+    `given` is the user's class_weight, "balanced" or not, and `by_code` what it says by code.
+    """
+    total = np.bincount(codes.astype(np.intp), weights=weight)
+    present = np.flatnonzero(total)
+    if len(present) < 2:
+        raise InvalidInputError(
+            "The number of classes has to be greater than one; got "
+            f"{len(present)} class with positive weight. partial_fit may start with one."
+        )
+    if given == "balanced":
+        balanced = total.sum() / (len(present) * total[present])
+        return dict(zip(present.tolist(), balanced.tolist(), strict=True))
+    held = np.unique(codes).astype(np.intp).tolist()
+    unknown, bare = set(by_code).difference(held), set(held).difference(by_code)
+    # As in scikit-learn: weights for more classes than there are is no mistake.
+    if unknown and bare:
+        raise InvalidInputError(
+            f"The 'class_weight' parameter of {owner} has "
+            f"{[labels.label(code) for code in unknown]}, which are not in y. The "
+            f"classes, {[labels.label(code) for code in bare]}, are not in "
+            "class_weight. Name the classes as they are in y."
+        )
+    return by_code

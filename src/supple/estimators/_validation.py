@@ -3,6 +3,8 @@
 Nothing here changes an argument. Everything raises before the engine is touched.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -19,6 +21,24 @@ from supple.estimators._params import show
 Points = Any
 
 LARGEST_EXACT_INTEGER = 2**53
+_FEATURES = ("n_features_in_", "feature_names_in_")
+
+
+@contextmanager
+def features_restored(estimator: Any) -> Iterator[None]:
+    """Give an estimator its description of the features back if the block fails.
+
+    :func:`check_points` with `reset` writes it; the earlier model needs its own.
+    """
+    own = estimator.__dict__
+    features = {name: own[name] for name in _FEATURES if name in own}
+    try:
+        yield
+    except BaseException:
+        for name in _FEATURES:
+            own.pop(name, None)
+        own.update(features)
+        raise
 
 
 def check_points(

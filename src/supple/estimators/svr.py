@@ -12,13 +12,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval
 
 from supple import problems
-from supple.estimators._labels import LabelTable
-from supple.estimators._model import Model
+from supple.estimators._batch import RegressionTargets
 from supple.estimators._updates import ExactUpdates
-from supple.estimators._validation import Points, check_numeric, check_targets
 
 
-class SVR(RegressorMixin, ExactUpdates):
+class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
     """Fit a function within a tube of width epsilon, and learn or forget examples exactly.
 
     The machine minimises::
@@ -114,7 +112,6 @@ class SVR(RegressorMixin, ExactUpdates):
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
     _tunable = ("C", "epsilon", *ExactUpdates._tunable)
-    _y_check = {"y_numeric": True}
 
     def __init__(
         self,
@@ -147,20 +144,6 @@ class SVR(RegressorMixin, ExactUpdates):
 
     def _problem(self, params: Mapping[str, Any]) -> problems.EpsSVR:
         return problems.EpsSVR(float(params["C"]), float(params["epsilon"]))
-
-    def _plain_targets(self, y: Any, n: int) -> bool:
-        plain = type(y) is np.ndarray and y.dtype == np.float64 and y.shape == (n,)
-        return plain and bool(np.isfinite(y).all())
-
-    def _check_points(self, X: Any, y: Any, model: Model | None) -> tuple[Points, Any]:
-        check_numeric(y)
-        points, checked = super()._check_points(X, y, model)
-        return points, check_targets(y, checked)
-
-    def _targets(
-        self, y: Any, n: int, labels: LabelTable
-    ) -> tuple[NDArray[np.float64], LabelTable]:
-        return np.ascontiguousarray(y), labels
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the function to a training set, replacing what was learned before.

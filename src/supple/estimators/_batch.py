@@ -1,0 +1,199 @@
+"""What a user passes in becomes a checked batch, whichever machine learns from it."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from supple.errors import InvalidInputError
+from supple.estimators._labels import LabelTable, as_labels
+from supple.estimators._model import Batch
+from supple.estimators._validation import (
+    Points,
+    check_ids,
+    check_numeric,
+    check_points,
+    check_targets,
+    check_weight,
+    conform,
+)
+
+
+class Held(Protocol):
+    """What a check must know of the model that a batch joins."""
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """The parameters it was built with."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the points it holds."""
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the model holds CSR points."""
+
+
+class BatchChecks(BaseEstimator):
+    """Checks of batches and queries for every estimator that has a kernel."""
+
+    _parameter_constraints: dict[str, Any] = {
+        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
+        "degree": [Interval(Integral, 0, 2**31 - 1, closed="both")],
+        "gamma": [
+            StrOptions({"scale", "auto"}),
+            Interval(Real, 0.0, None, closed="left"),
+        ],
+        "coef0": [Interval(Real, None, None, closed="neither")],
+        "tol": [Interval(Real, 0.0, None, closed="neither")],
+        "verbose": ["verbose"],
+        "max_iter": [Interval(Integral, -1, 2**63 - 1, closed="both")],
+    }
+    # Keywords of scikit-learn's check of y; None if y is ignored.
+    _y_check: dict[str, Any] | None = {}
+    n_features_in_: int
+    kernel: Any
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.input_tags.sparse = self.kernel != "precomputed"
+        return tags
+
+    def _plain_targets(self, y: Any, n: int) -> bool:
+        """Whether y needs no conversion: the short way."""
+        return True
+
+    def _targets(
+        self, y: Any, n: int, labels: LabelTable
+    ) -> tuple[NDArray[np.float64], LabelTable]:
+        """Return the engine's targets and the label table that knows them."""
+        return np.zeros(n), labels
+
+    def _check_batch(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        ids: ArrayLike | None,
+        labels: LabelTable,
+        model: Held | None,
+    ) -> Batch:
+        """Check a batch against the model it joins (None: it starts one)."""
+        plain = self._plain_first(X) if model is None else self._plain(X, model)
+        if not (plain and self._plain_targets(y, len(X))):
+            X, y = self._check_points(X, y, model)
+        elif model is None:  # as validate_data does for an array
+            self.n_features_in_ = X.shape[1]
+            self.__dict__.pop("feature_names_in_", None)
+        n = X.shape[0]
+        weight = np.ones(n) if sample_weight is None else check_weight(sample_weight, n)
+        if model is None and not weight.any():
+            raise InvalidInputError(
+                "Sample weights must contain at least one non-zero number: a model cannot "
+                f"start from {n} examples whose weights are all zero."
+            )
+        checked_ids = None if ids is None else check_ids(ids, n)
+        targets, labels = self._targets(y, n, labels)
+        return Batch(X, targets, weight, checked_ids, labels)
+
+    def _check_points(self, X: Any, y: Any, model: Held | None) -> tuple[Points, Any]:
+        precomputed = self.kernel == "precomputed"
+        X, y = check_points(
+            self,
+            X,
+            "no_validation" if self._y_check is None else y,
+            reset=model is None,
+            sparse=not precomputed,
+            **(self._y_check or {}),
+        )
+        if model is not None:
+            X = conform(X, sparse=model.sparse, dtype=model.dtype, exact=True)
+        elif precomputed and X.shape[0] != X.shape[1]:
+            raise InvalidInputError(
+                "Precomputed matrix must be a square matrix."
+                f" Input is a {X.shape[0]}x{X.shape[1]} matrix."
+            )
+        return X, y
+
+    def _plain_first(self, X: Any) -> bool:
+        """Whether X is as a model keeps its points, so that it can start one: the short way."""
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and (X.dtype == np.float64 or X.dtype == np.float32)
+            and X.flags.c_contiguous
+            and X.size > 0
+            and self.kernel != "precomputed"
+            and bool(np.isfinite(X).all())
+        )
+
+    def _plain(self, X: Any, model: Held) -> bool:
+        """Whether X is as the model keeps its points already: the short way for single rows."""
+        return (
+            type(X) is np.ndarray
+            and X.ndim == 2
+            and X.dtype == model.dtype
+            and not model.sparse
+            and X.flags.c_contiguous
+            and X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and "feature_names_in_" not in self.__dict__
+            and bool(np.isfinite(X).all())
+        )
+
+    def _query(self, X: Any, model: Held) -> Points:
+        if self._plain(X, model):
+            return X
+        precomputed = model.params["kernel"] == "precomputed"
+        X, _ = check_points(self, X, "no_validation", reset=False, sparse=not precomputed)
+        return conform(X, sparse=model.sparse, dtype=model.dtype, exact=False)
+
+
+class RegressionTargets(BatchChecks):
+    """Targets that are numbers."""
+
+    _y_check = {"y_numeric": True}
+
+    def _plain_targets(self, y: Any, n: int) -> bool:
+        plain = type(y) is np.ndarray and y.dtype == np.float64 and y.shape == (n,)
+        return plain and bool(np.isfinite(y).all())
+
+    def _check_points(self, X: Any, y: Any, model: Held | None) -> tuple[Points, Any]:
+        check_numeric(y)
+        points, checked = super()._check_points(X, y, model)
+        return points, check_targets(y, checked)
+
+    def _targets(
+        self, y: Any, n: int, labels: LabelTable
+    ) -> tuple[NDArray[np.float64], LabelTable]:
+        return np.ascontiguousarray(y), labels
+
+
+class ClassTargets(BatchChecks):
+    """Targets that are class labels."""
+
+    # NuSVC has no such parameter.
+    class_weight: Any = None
+
+    def _first_labels(self, classes: ArrayLike | None) -> tuple[LabelTable, dict[int, float]]:
+        given = self.class_weight if isinstance(self.class_weight, dict) else None
+        weights, labels = LabelTable().weights(given)
+        return labels.declare(classes, ()), weights
+
+    def _plain_targets(self, y: Any, n: int) -> bool:
+        if type(y) is not np.ndarray or y.shape != (n,):
+            return False
+        kind = y.dtype.kind
+        return kind in "biuU" or (kind == "f" and bool(np.isfinite(y).all()))
+
+    def _targets(
+        self, y: Any, n: int, labels: LabelTable
+    ) -> tuple[NDArray[np.float64], LabelTable]:
+        return labels.encode(as_labels(y))

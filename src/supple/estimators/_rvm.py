@@ -1,0 +1,262 @@
+"""What RVC and RVR share: the examples held, the refit, and the moments of f."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import NotFittedError
+
+from supple.errors import (
+    InvalidInputError,
+    NotConvergedWarning,
+    PrecomputedUpdateError,
+    warn_user,
+)
+from supple.estimators._batch import BatchChecks
+from supple.estimators._labels import LabelTable
+from supple.estimators._model import Batch, make_kernel
+from supple.estimators._params import check_numbers
+from supple.estimators._validation import Points, features_restored, resolve_gamma
+from supple.gram import gram_for
+from supple.kernels import Kernel, Precomputed
+from supple.rvm import Posterior
+
+_HEAVIEST = 1e9  # copies of one example: more drown the others in rounding
+# Squares of kernel values, summed over the examples, must not overflow.
+_LARGEST = 1e100
+
+
+@dataclass(frozen=True)
+class Relevance:
+    """A fitted machine or several: the examples held and what was learned from them.
+
+    `machines` refer to columns of the examples held; `slots` are all columns that any of them
+    uses, sorted.
+    """
+
+    params: dict[str, Any]
+    gamma: float
+    X: Points
+    targets: NDArray[np.float64]
+    weight: NDArray[np.float64]
+    labels: LabelTable
+    codes: list[int]  # of the classes that carry weight, sorted by label
+    machines: list[Posterior]
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the model holds CSR points."""
+        return bool(sp.issparse(self.X))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the points."""
+        return self.X.dtype
+
+    @property
+    def slots(self) -> NDArray[np.intp]:
+        """Columns that any machine uses, sorted."""
+        used = [machine.members for machine in self.machines]
+        return np.unique(np.concatenate([np.empty(0, dtype=np.intp), *used]))
+
+    def rows(self, attribute: str, fill: float) -> NDArray[np.float64]:
+        """Return an attribute of the machines, one row each, by column of `slots`."""
+        slots = self.slots
+        out = np.full((len(self.machines), len(slots)), fill)
+        for row, machine in zip(out, self.machines, strict=True):
+            row[np.searchsorted(slots, machine.members)] = getattr(machine, attribute)
+        return out
+
+    def moments(self, query: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return mean and variance of f at the points, one column for each machine."""
+        slots = self.slots
+        if self.params["kernel"] == "precomputed":
+            block = np.asarray(query[:, slots], dtype=np.float64)
+        else:
+            block = kernel_block(make_kernel(self.params, self.gamma), self.X[slots], query)
+        shape = (query.shape[0], len(self.machines))
+        mean, variance = np.empty(shape), np.empty(shape)
+        for i, machine in enumerate(self.machines):
+            own = block[:, np.searchsorted(slots, machine.members)]
+            mean[:, i], variance[:, i] = machine.moments(own)
+        return mean, variance
+
+
+def kernel_block(kernel: Kernel, points: Points, query: Points) -> NDArray[np.float64]:
+    """Return k(query, points); the matrix itself if the kernel is precomputed."""
+    if isinstance(kernel, Precomputed):
+        return np.array(query, dtype=np.float64)
+    gram = gram_for(kernel, points, 0)
+    gram.append(points)
+    return gram.block(np.arange(points.shape[0], dtype=np.int64), query)
+
+
+class BaseRVM(BatchChecks):
+    """Base of RVC and RVR."""
+
+    _model: Relevance
+    verbose: Any
+
+    # ------------------------------------------------------------------ for subclasses
+
+    def _first_labels(self, classes: ArrayLike | None) -> tuple[LabelTable, dict[int, float]]:
+        """Return the label table before the first batch, and class weights by code."""
+        return LabelTable(), {}
+
+    def _later_labels(self, model: Relevance, classes: ArrayLike | None) -> LabelTable:
+        """Return the label table before a later batch."""
+        return model.labels
+
+    @abstractmethod
+    def _train(
+        self, K: NDArray[np.float64], batch: Batch, whole: bool
+    ) -> tuple[list[int], list[Posterior]]:
+        """Return the codes of the classes and the machines for all examples held."""
+
+    def _check_heaviest(self, weight: NDArray[np.float64]) -> None:
+        heaviest = float(weight.max())
+        if heaviest > _HEAVIEST:
+            raise InvalidInputError(
+                f"The weights of {type(self).__name__}, with those of the classes, say how many "
+                f"copies of an example there are, and must be at most {_HEAVIEST:.0e}. Got "
+                f"{heaviest:.3g} instead. Scale them to a mean of 1."
+            )
+
+    def _check_params(self) -> None:
+        """Check what the declared constraints of single parameters cannot say."""
+
+    # ------------------------------------------------------------------ learning
+
+    def _learn(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        classes: ArrayLike | None = None,
+        *,
+        whole: bool,
+    ) -> Self:
+        """Fit to a batch and, unless it is the whole, to all examples held before."""
+        start = perf_counter()
+        name = type(self).__name__
+        params = self.get_params(deep=False)
+        self._validate_params()
+        check_numbers(name, params)
+        self._check_params()
+        old: Relevance | None = None if whole else self.__dict__.get("_model")
+        if old is not None and "precomputed" in (params["kernel"], old.params["kernel"]):
+            raise PrecomputedUpdateError(
+                "partial_fit needs kernel values that a precomputed matrix does not have. Pass the "
+                "kernel as a callable, kernel=function(X, Y), and the points themselves as X."
+            )
+        with features_restored(self):
+            if old is None:
+                labels = self._first_labels(classes)[0]
+            else:
+                labels = self._later_labels(old, classes)
+            batch = self._check_batch(X, y, sample_weight, None, labels, old)
+            if old is not None:
+                batch = _join(old, batch)
+            gamma = resolve_gamma(params["gamma"], batch.X, batch.weight)
+            K = kernel_block(make_kernel(params, gamma), batch.X, batch.X)
+            if not np.abs(K).max() < _LARGEST:
+                raise InvalidInputError(
+                    f"{name} needs kernel values below {_LARGEST:.0e}. Scale the features (for "
+                    "instance to mean 0 and variance 1), or lower gamma or degree."
+                )
+            codes, machines = self._train(K, batch, whole)
+            points = batch.X.copy()  # the user may go on to change theirs
+            self._model = Relevance(
+                params, gamma, points, batch.targets, batch.weight, batch.labels, codes, machines
+            )
+        self._report("fit" if whole else "partial_fit", perf_counter() - start)
+        return self
+
+    def _report(self, action: str, seconds: float) -> None:
+        model, name = self._model, type(self).__name__
+        if self.verbose:
+            moves = sum(machine.n_iter for machine in model.machines)
+            evidence = sum(machine.log_evidence for machine in model.machines)
+            print(
+                f"[{name}] {action} {len(model.targets)}: {len(model.machines)} machines, {moves} "
+                f"moves, {len(model.slots)} relevance vectors, log evidence {evidence:.6g}, "
+                f"{1e3 * seconds:.2f} ms"
+            )
+        if not all(machine.converged for machine in model.machines):
+            warn_user(
+                f"{name} stopped at max_iter={model.params['max_iter']} moves before the marginal "
+                "likelihood was at its maximum. Raise max_iter, or set it to -1 for no limit.",
+                NotConvergedWarning,
+            )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_model" in self.__dict__
+
+    def _held(self) -> Relevance:
+        model: Relevance | None = self.__dict__.get("_model")
+        if model is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' or "
+                "'partial_fit' with appropriate arguments before using this estimator."
+            )
+        return model
+
+    # ------------------------------------------------------------------ fitted attributes
+
+    @property
+    def relevance_(self) -> NDArray[np.int32]:
+        """Positions of the relevance vectors among the examples, in order of arrival."""
+        return self._held().slots.astype(np.int32)
+
+    @property
+    def relevance_vectors_(self) -> Points:
+        """Relevance vectors, CSR if the model holds CSR; empty if the kernel is precomputed."""
+        model = self._held()
+        if model.params["kernel"] == "precomputed":
+            return np.empty((0, 0))
+        return model.X[model.slots]
+
+    @property
+    def n_relevance_(self) -> NDArray[np.int32]:
+        """Number of relevance vectors of each machine."""
+        return np.array([len(m.members) for m in self._held().machines], dtype=np.int32)
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:
+        """Posterior means of the weights, one row for each machine."""
+        return self._held().rows("mean", 0.0)
+
+    @property
+    def alpha_(self) -> NDArray[np.float64]:
+        """Precisions of the weights, infinite where a machine does not use a vector."""
+        return self._held().rows("alpha", np.inf)
+
+    @property
+    def intercept_(self) -> NDArray[np.float64]:
+        """Posterior means of the bias, one for each machine."""
+        return np.array([machine.bias for machine in self._held().machines])
+
+    @property
+    def n_samples_seen_(self) -> int:
+        """Number of examples learned since the last `fit`."""
+        return len(self._held().targets)
+
+
+def _join(old: Relevance, batch: Batch) -> Batch:
+    """Put the examples held before a batch."""
+    X: Points
+    if old.sparse:
+        X = type(old.X)(sp.vstack([old.X, batch.X], format="csr"))
+    else:
+        X = np.vstack([old.X, batch.X])
+    return batch._replace(
+        X=X,
+        targets=np.concatenate([old.targets, batch.targets]),
+        weight=np.concatenate([old.weight, batch.weight]),
+    )

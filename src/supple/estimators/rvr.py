@@ -1,0 +1,209 @@
+"""Relevance vector regression."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import RegressorMixin
+
+from supple import rvm
+from supple.estimators._batch import RegressionTargets
+from supple.estimators._model import Batch
+from supple.estimators._rvm import BaseRVM
+
+
+class RVR(RegressionTargets, RegressorMixin, BaseRVM):
+    """Fit a function by few kernels, with error bars, by sparse Bayesian learning.
+
+    The model is::
+
+        y_i = f(x_i) + noise,    f(x) = b + sum_j w_j k(x, x_j),    w_j ~ N(0, 1 / alpha_j),
+
+    with a flat prior on b and Gaussian noise. The precisions alpha_j and the noise maximise the
+    marginal likelihood prod_i p(y_i | f(x_i))^sample_weight_i, integrated over b and w. Most
+    alpha_j become infinite; the x_j of the others are the relevance vectors. The kernel need not
+    be positive definite. The search is that of Tipping and Faul, one alpha_j at a time, and ends
+    at a local maximum.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
+        k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
+        the matrix given as X (no updates),
+        or a function that maps X (n, d) and Z (m, d) to the matrix (n, m).
+    degree : int, default=3
+        Degree of the polynomial kernel.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Kernel coefficient. "scale" is 1 / (n_features * X.var()) and "auto" is 1 / n_features, of
+        all examples held.
+    coef0 : float, default=0.0
+        Constant in the polynomial and sigmoid kernels.
+    tol : float, default=1e-3
+        Gain in the logarithm of the marginal likelihood below which a change is not made.
+    max_iter : int, default=-1
+        Limit on the number of changes, -1 for none. A model stopped early says so by a
+        NotConvergedWarning.
+    verbose : bool or int, default=False
+        Print one line for each fit.
+
+    Attributes
+    ----------
+    relevance_ : ndarray of shape (n_relevance,)
+        Positions of the relevance vectors among the examples, in order of arrival.
+    relevance_vectors_ : ndarray or CSR of shape (n_relevance, n_features)
+        Relevance vectors.
+    n_relevance_ : ndarray of shape (1,)
+        Number of relevance vectors; 0 if the model is the bias alone.
+    dual_coef_, alpha_ : ndarray of shape (1, n_relevance)
+        Posterior means of the weights, and their prior precisions.
+    intercept_ : ndarray of shape (1,)
+        Posterior mean of b.
+    noise_ : float
+        Standard deviation of the noise. At least a thousandth of that of the targets, because
+        without a bound the likelihood of targets that the model reproduces is infinite; 0 if all
+        targets are equal.
+    log_marginal_likelihood_ : float
+        Logarithm of the marginal likelihood; infinite if all targets are equal.
+    n_iter_ : int
+        Number of changes of an alpha_j that were made.
+    n_samples_seen_ : int
+        Examples learned since the last `fit`.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if X had string column names.
+
+    Notes
+    -----
+    A fit holds the n x n kernel matrix. The machine is a batch method: `partial_fit` stores the
+    examples and fits to all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supple import RVR
+    >>> x = np.linspace(-10, 10, 100)[:, None]
+    >>> noise = np.random.default_rng(0).normal(scale=0.1, size=100)
+    >>> model = RVR(gamma=0.1).fit(x, np.sinc(x[:, 0] / np.pi) + noise)
+    >>> bool(model.n_relevance_[0] < 10), round(model.noise_, 1)
+    (True, 0.1)
+    >>> mean, std = model.predict([[0.0]], return_std=True)
+    >>> bool(abs(mean[0] - 1.0) < 2 * std[0])
+    True
+    """
+
+    _parameter_constraints: dict[str, Any] = {**RegressionTargets._parameter_constraints}
+
+    def __init__(
+        self,
+        *,
+        kernel: Any = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        verbose: bool | int = False,
+    ) -> None:
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.max_iter = max_iter
+        self.verbose = verbose
+
+    def _train(
+        self, K: NDArray[np.float64], batch: Batch, whole: bool
+    ) -> tuple[list[int], list[rvm.Posterior]]:
+        self._check_heaviest(batch.weight)
+        at = np.flatnonzero(batch.weight)
+        found = rvm.regress(
+            K[np.ix_(at, at)] if len(at) < len(K) else K,
+            batch.targets[at],
+            batch.weight[at],
+            float(self.tol),
+            int(self.max_iter),
+        )
+        return [], [found.among(at)]
+
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the function to a training set, replacing what was learned before.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Training points; for ``kernel="precomputed"`` the square kernel matrix.
+        y : array-like of shape (n_samples,)
+            Target values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0. Weight 2 is the same as two copies of an example; the sum must exceed 1
+            unless all targets are equal.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        return self._learn(X, y, sample_weight, whole=True)
+
+    def partial_fit(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None) -> Self:
+        """Store examples and fit to all that are held; start a model if there is none.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New points.
+        y : array-like of shape (n_samples,)
+            Their target values.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0. An example of weight 0 is stored but has no effect.
+
+        Returns
+        -------
+        self : object
+            The model that `fit` gives on all examples held.
+        """
+        return self._learn(X, y, sample_weight, whole=False)
+
+    def predict(
+        self, X: Any, return_std: bool = False
+    ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Predict targets, with error bars if asked for.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Query points.
+        return_std : bool, default=False
+            Whether to return standard deviations too.
+
+        Returns
+        -------
+        y_pred : ndarray of shape (n_samples,)
+            Posterior means of f(x).
+        y_std : ndarray of shape (n_samples,)
+            Standard deviations of a target at x, sqrt(noise_^2 + Var f(x)), if `return_std`.
+        """
+        model = self._held()
+        mean, variance = model.moments(self._query(X, model))
+        if not return_std:
+            return mean[:, 0]
+        return mean[:, 0], np.sqrt(variance[:, 0] + model.machines[0].noise)
+
+    @property
+    def noise_(self) -> float:
+        """Standard deviation of the noise."""
+        return float(np.sqrt(self._held().machines[0].noise))
+
+    @property
+    def log_marginal_likelihood_(self) -> float:
+        """Logarithm of the marginal likelihood."""
+        return self._held().machines[0].log_evidence
+
+    @property
+    def n_iter_(self) -> int:
+        """Number of changes that were made."""
+        return self._held().machines[0].n_iter

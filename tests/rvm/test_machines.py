@@ -1,0 +1,137 @@
+"""Regression and classification end at a local maximum of the evidence as it is defined."""
+
+import numpy as np
+import pytest
+from evidence import gaussian, laplace, mode
+from numpy.testing import assert_allclose
+
+from supple.rvm import classify, regress
+
+TOL = 1e-4
+VALUES = (np.inf, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
+
+
+def precisions(found, p):
+    alpha = np.full(p, np.inf)
+    alpha[found.members] = found.alpha
+    return alpha
+
+
+def test_regression_ends_at_a_maximum(noisy):
+    K, t, _ = noisy
+    found = regress(K, t, np.ones(60), TOL, -1)
+    alpha = precisions(found, 60)
+
+    def value(alpha, noise=found.noise):
+        return gaussian(K, alpha, t, np.full(60, 1.0 / noise))
+
+    top = value(alpha)
+    assert found.converged
+    assert 2 <= len(found.members) <= 15
+    assert_allclose(found.log_evidence, top, atol=1e-7)
+    for column in range(60):
+        now = alpha[column]
+        for other in (*VALUES, *(now * np.array([0.8, 1.25]) if np.isfinite(now) else ())):
+            changed = alpha.copy()
+            changed[column] = other
+            assert value(changed) <= top + 2 * TOL
+    for factor in (0.8, 0.95, 1.05, 1.25):
+        assert value(alpha, found.noise * factor) <= top + 1e-2
+    assert_allclose(found.noise**0.5, 0.2, rtol=0.25)
+
+
+def test_posterior_is_that_of_the_gaussian_process(noisy):
+    """The predictive moments are those of a process with the same covariance and a vague bias."""
+    K, t, weight = noisy
+    found = regress(K, t, weight, TOL, -1)
+    alpha, vague = precisions(found, 60), 1e6
+    prior = (K / alpha) @ K.T + vague
+    C = prior + np.diag(found.noise / weight)
+    mean, variance = found.moments(K[:, found.members])
+    assert_allclose(mean, prior @ np.linalg.solve(C, t), atol=1e-4)
+    assert_allclose(variance, np.diag(prior - prior @ np.linalg.solve(C, prior)), atol=1e-4)
+
+
+@pytest.mark.parametrize("machine", [regress, classify])
+def test_weights_are_copies(machine, noisy, classes):
+    K, t, _ = noisy if machine is regress else classes
+    weight = np.arange(60) % 3 + 1.0
+    rows = np.repeat(np.arange(60), weight.astype(int))
+    weighted = machine(K, t, weight, 1e-6, -1)
+    copied = machine(K[np.ix_(rows, rows)], t[rows], np.ones(len(rows)), 1e-6, -1)
+    assert_allclose(weighted.log_evidence, copied.log_evidence, atol=1e-6)
+    assert sorted(rows[copied.members]) == sorted(weighted.members)
+    assert_allclose(
+        copied.moments(K[:, rows[copied.members]])[0],
+        weighted.moments(K[:, weighted.members])[0],
+        atol=1e-5,
+    )
+
+
+def test_regression_follows_shift_and_scale(noisy):
+    K, t, weight = noisy
+    found = regress(K, t, weight, TOL, -1)
+    for scale, shift in ((1e80, 0.0), (1e-80, 1e-79), (3.0, -1e4)):
+        other = regress(K, scale * t + shift, weight, TOL, -1)
+        assert set(other.members) == set(found.members)
+        assert_allclose(other.noise, scale**2 * found.noise, rtol=1e-4)
+        mean = other.moments(K[:, other.members])[0]
+        assert_allclose((mean - shift) / scale, found.moments(K[:, found.members])[0], rtol=1e-5)
+        jacobian = (1.0 - weight.sum()) * np.log(scale)
+        assert_allclose(other.log_evidence, found.log_evidence + jacobian, atol=1e-3)
+
+
+def test_classification_ends_at_a_maximum(classes):
+    K, t, weight = classes
+    found = classify(K, t, weight, TOL, -1)
+    alpha = precisions(found, 60)
+    top = laplace(K, alpha, t, weight)
+    assert found.converged
+    assert 2 <= len(found.members) <= 15
+    assert_allclose(found.log_evidence, top, atol=1e-6)
+    bias, w, _, _ = mode(K, alpha, t, weight)
+    assert_allclose(found.mean, w[found.members], atol=1e-5)
+    assert_allclose(found.bias, bias, atol=1e-5)
+    # Deletions are judged by the evidence itself; other values of alpha are those of the
+    # linearised model, whose maximum is near.
+    for column in found.members:
+        changed = alpha.copy()
+        changed[column] = np.inf
+        assert laplace(K, changed, t, weight) <= top + 2 * TOL
+    for column in range(60):
+        for other in VALUES[1:]:
+            changed = alpha.copy()
+            changed[column] = other
+            assert laplace(K, changed, t, weight) <= top + 0.5
+
+
+def test_nothing_relevant_leaves_the_bias():
+    rng = np.random.default_rng(0)
+    constant = np.ones((30, 30))
+    t = rng.normal(size=30)
+    found = regress(constant, t, np.ones(30), TOL, -1)
+    assert len(found.members) == 0
+    assert_allclose(found.bias, t.mean())
+    assert_allclose(found.noise, t.var(ddof=1), rtol=1e-2)
+    labels = (np.arange(30) < 10) * 1.0
+    found = classify(constant, labels, np.ones(30), TOL, -1)
+    assert len(found.members) == 0
+    assert_allclose(found.bias, np.log(0.5))
+    assert_allclose(found.log_evidence, laplace(constant, np.full(30, np.inf), labels, np.ones(30)))
+
+
+def test_equal_targets():
+    found = regress(np.eye(5), np.full(5, 0.1), np.ones(5), TOL, -1)
+    assert (found.bias, found.noise, found.bias_variance) == (0.1, 0.0, 0.0)
+    assert len(regress(np.eye(1), np.array([3.0]), np.ones(1), TOL, -1).members) == 0
+
+
+def test_limit_on_moves(noisy, classes):
+    for machine, (K, t, weight) in ((regress, noisy), (classify, classes)):
+        full = machine(K, t, weight, TOL, -1)
+        for limit in (0, 1, 3):
+            early = machine(K, t, weight, TOL, limit)
+            assert not early.converged
+            assert early.n_iter <= limit
+            assert early.log_evidence < full.log_evidence
+        assert machine(K, t, weight, TOL, 100_000).converged
