@@ -49,6 +49,7 @@ class BlockSolver {
   void set_aside_far();
   void keep(const Positions& kept);
   double drift() const;
+  double roughness() const;  // of F_
   void leave_behind();  // F of the active members goes to the head
   void catch_up();      // and that of the others follows, in single precision
 
@@ -70,7 +71,11 @@ class BlockSolver {
   std::size_t known_ = 0;        // the size of the working set whose values are in local_.K
   LocalProblem::Kernel K_before_;  // of the working set before
   bool linear_;
-  double moved_ = 0.0;  // sum of the changes of x that F_ has followed in single precision
+  // What bounds the errors of F_: how rough F was, and the changes of x that F_ has followed in
+  // single precision, to and fro.
+  const double rough_at_start_;
+  const std::vector<double> x_at_start_;
+  double moved_ = 0.0;
 };
 
 BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
@@ -79,7 +84,9 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       polish_follows_(polish_follows),
       x_known_(head.x),
       sheet_(head.gram.sheet()),
-      linear_(head.gram.linear()) {
+      linear_(head.gram.linear()),
+      rough_at_start_(head.roughness),
+      x_at_start_(head.x) {
   for (std::size_t m = 0; m < h.members(); ++m)
     for (std::size_t j = 0; j < h.per; ++j)
       if (!h.fixed(m * h.per + j)) {
@@ -371,6 +378,16 @@ void BlockSolver::keep(const Positions& kept) {
   }
 }
 
+// The error of a kernel value is the same whenever it is used, so it comes in by what x has changed
+// on the whole; each addition rounds anew.
+double BlockSolver::roughness() const {
+  constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
+  double changed = 0.0;
+  for (std::size_t v = 0; v < h.variables(); ++v) changed += std::abs(h.x[v] - x_at_start_[v]);
+  return rough_at_start_ + changed * h.single_error() +
+         moved_ * kAddition * h.gram.largest_diagonal();
+}
+
 void BlockSolver::leave_behind() {
   h.behind.assign(h.members(), 1);
   for (std::size_t a = 0; a < active_.size(); ++a) {
@@ -380,8 +397,7 @@ void BlockSolver::leave_behind() {
   }
   h.x_behind = x_known_;
   std::fill(h.rough.begin(), h.rough.end(), 1);
-  h.roughness += moved_ * h.single_error();
-  moved_ = 0.0;
+  h.roughness = std::max(h.roughness, roughness());
   h.note_changes(1);
 }
 

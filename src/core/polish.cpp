@@ -51,7 +51,8 @@ class Polish {
   std::vector<double> x_rough_;  // the same for rough members
   std::vector<double> g_, dx_, buffer_;
   PerGroup dmu_{};
-  bool blocked_at_once_ = false;
+  bool turned_away_ = false;  // a variable that entered could not move at all
+  int stalls_ = 0;            // rounds in a row in which that happened
 };
 
 void Polish::drop_edges() {
@@ -226,7 +227,7 @@ void Polish::newton() {
   h.factor.set_right_side(g_);
   double alpha = 0.0;
   while (h.factor.size() > 0 && !step_to_box(alpha))
-    if (alpha == 0.0) blocked_at_once_ = true;
+    if (alpha == 0.0) turned_away_ = true;
 }
 
 PolishResult Polish::run(std::int64_t max_rounds) {
@@ -258,12 +259,13 @@ PolishResult Polish::run(std::int64_t max_rounds) {
       h.balance_mu();
       return {true, rounds};
     }
-    // Many violators may enter at once while that makes progress; where one of them was turned
-    // away at once, the next round admits a single one, and only to a point that is optimal on
+    // Many violators may enter at once while that makes progress; where some are turned away
+    // twice in a row, the next round admits a single one, and only to a point that is optimal on
     // the margin set, as the theory of active sets asks.
     std::size_t room = std::max<std::size_t>(8, h.factor.size() / 2);
-    if (blocked_at_once_ || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
-    blocked_at_once_ = false;
+    stalls_ = turned_away_ ? stalls_ + 1 : 0;
+    turned_away_ = false;
+    if (stalls_ > 1 || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
     if (room == 1) pair_up(found);
     admit_several(found, room == 1 ? found.size() : room);
     newton();

@@ -12,7 +12,9 @@ from scipy.special import expit
 
 from supple.rvm._gaussian import Floats, Posterior, SparseGaussian, burst, left
 
-_BURST = 10  # moves between two linearisations of the logistic likelihood
+# Moves between two linearisations of the logistic likelihood. Fifteen gave the largest evidence,
+# summed over seven embedded sets and the last 797 digits, of 1, 2, 5, 10, 15, 20, 30 and 50.
+_BURST = 15
 _NEWTON_STEPS = 100
 _NEWTON_GAIN = 1e-10  # of the log posterior; far below any tolerance of the evidence
 
