@@ -13,7 +13,7 @@ ASAN    = .venv-asan
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test lint bench bench-batch bench-memory bench-rvm exactness endurance asan docs install clean help
+.PHONY: demo test lint bench bench-batch bench-online bench-memory bench-rvm exactness endurance asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -44,6 +44,10 @@ bench-batch: $(READY) ## time of a batch fit and a prediction against four peers
 	$(RUN) benchmarks/batch.py --imports
 	$(RUN) benchmarks/growth.py
 	$(RUN) benchmarks/batch.py --docs docs/benchmarks.md
+
+bench-online: $(READY) ## LASVC beside scikit-learn and SimpleSVC beside SVC (SUPPLE_DATA: a9a.npz, usps.npz)
+	$(RUN) benchmarks/simple.py
+	$(RUN) benchmarks/lasvm.py
 
 bench-memory: $(READY) ## small memories beside the papers' tables (SUPPLE_DATA: usps.npz)
 	$(RUN) benchmarks/sv_incremental.py

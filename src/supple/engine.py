@@ -127,7 +127,8 @@ class Engine:
 
     @report.setter
     def report(self, listener: CallableType[[int, float], None] | None) -> None:
-        self._settings = replace(self._settings, report=listener)
+        if listener is not self._settings.report:
+            self._settings = replace(self._settings, report=listener)
 
     @property
     def seen(self) -> int:
@@ -409,14 +410,17 @@ class Engine:
         assert self._gram is not None
         examples = Examples(self._store.y, weight, self.class_weight, self._gram, self.plan)
         self._gram.core.threads = self.threads
-        staying = np.arange(self.n)
-        if leaving:
-            staying = np.delete(staying, slots)
-        y_changed, y_staying = self._store.y[slots], self._store.y[staying]
+        y_changed = self._store.y[slots]
+        staying: np.ndarray | None = None  # found when a head is new, which is rare in a stream
         for key in keys:
             machine = self._machines.get(key)
             if machine is None:
                 machine = Machine.empty(key, self._gram, self.problem)
+                if staying is None:
+                    staying = np.arange(self.n)
+                    if leaving:
+                        staying = np.delete(staying, slots)
+                    y_staying = self._store.y[staying]
                 concerned[key] = staying[self.plan.members(key, y_staying)]
             else:
                 concerned[key] = slots[self.plan.members(key, y_changed)]
