@@ -72,7 +72,9 @@ bool lasvm_process(Head& h, std::int64_t slot, double c, double lo, double hi, d
   const bool rises = hi > 0.0;  // from 0 it can go one way only
   const std::ptrdiff_t other = rises ? e.falling : e.rising;
   if (other < 0) return true;  // nobody to pair with yet: it waits for one
-  if (!((rises ? e.low - G : G - e.up) > tau)) return false;
+  const double violation = rises ? e.low - G : G - e.up;
+  // Within tau of an extreme it may be the partner that another newcomer needs.
+  if (!(violation > tau)) return violation > 0.0;
   const auto partner = static_cast<std::size_t>(other);
   if (rises)
     step(h, k, partner, buffer);

@@ -478,10 +478,12 @@ class Engine:
         if outcome.kept:
             return
         limit = self._settings.max_iter
-        cause = f"max_iter={limit} was reached" if limit >= 0 else "rounding stopped the solvers"
+        cause, remedy = "The solvers made no more progress", "Scale the features"
+        if limit >= 0:
+            cause, remedy = f"max_iter={limit} was reached", "Raise max_iter, scale the features"
         warn_user(
             f"{cause} before the optimality conditions held; 'kkt_violation_' tells how far the "
-            "model is from the optimum. Raise max_iter, scale the data, or lower C.",
+            f"model is from the optimum. {remedy}, or lower C.",
             NotConvergedWarning,
         )
 

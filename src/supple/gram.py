@@ -96,6 +96,10 @@ class CoreGram(Gram):
         _check_magnitude(self._kernel, X)
         self._append(X)
 
+    def feeder(self, X: Any) -> Feeder:
+        _check_magnitude(self._kernel, X)
+        return lambda k: self._append(X[k : k + 1])
+
     @abstractmethod
     def _append(self, X: Any) -> None:
         """Hand examples to the core."""

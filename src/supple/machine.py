@@ -15,7 +15,7 @@ from supple.problems import Problem
 from supple.qp import Move, Readout, Rows
 from supple.solvers import Outcome, Settings, settle
 
-__all__ = ["Examples", "HeadView", "Key", "Machine", "Plan"]
+__all__ = ["Examples", "HeadView", "Key", "Machine", "Plan", "checked_rows"]
 
 Key = tuple[int, ...]
 _NOTHING = np.empty(0)
@@ -59,17 +59,22 @@ class Examples:
         """Return what these examples add to the QP of a head."""
         t = self.targets(key, slots)
         diagonal = self.gram.diagonal(slots) if problem.needs_diagonal else t
-        rows = problem.rows(t, self.effective_weight(slots), diagonal)
-        for name, values in (
-            ("C (or nu) times sample_weight times class_weight", rows.hi - rows.lo),
-            ("y plus or minus epsilon", rows.c),
-        ):
-            if len(values) and not np.abs(values).max() < _LARGEST:
-                raise InvalidInputError(
-                    f"{name} must stay below {_LARGEST:g} for every example. Got "
-                    f"{np.abs(values).max():g}. Scale the data, or choose smaller values."
-                )
-        return rows
+        return checked_rows(problem, t, self.effective_weight(slots), diagonal)
+
+
+def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
+    """Return the rows of these examples, unless they are too large to compute with."""
+    rows = problem.rows(t, weight, diagonal)
+    for name, values in (
+        ("C (or nu) times sample_weight times class_weight", rows.hi - rows.lo),
+        ("y plus or minus epsilon", rows.c),
+    ):
+        if len(values) and not np.abs(values).max() < _LARGEST:
+            raise InvalidInputError(
+                f"{name} must stay below {_LARGEST:g} for every example. Got "
+                f"{np.abs(values).max():g}. Scale the data, or choose smaller values."
+            )
+    return rows
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 from supple.engine import Engine, Step
 from supple.gram import Feeder
 from supple.interrupts import Interruptible, Shielded
-from supple.machine import Key, Machine
+from supple.machine import Key, Machine, checked_rows
 from supple.qp import Rows
 from supple.solvers import Outcome
 
@@ -83,58 +84,83 @@ class OnlineEngine(Engine):
         self._gram.core.threads = self.threads
         with Shielded():
             work = self._prepare(X, y, weight, ids)
-            steps = 0
+            visited: list[int] = []
             try:
-                for done, k in enumerate(self._order(work)):
-                    steps += self._visit(work, k)
-                    if done % _SWEEP == 0:
+                for k in self._order(work):
+                    self._visit(work, k)
+                    visited.append(k)
+                    if len(visited) % _SWEEP == 1:
                         self._sweep()
                         with Interruptible():
                             pass
-                    if self.progress is not None and done % _NEWS == _NEWS - 1:
-                        self.progress(done + 1, self._to_do(work))
-            finally:
+                    if self.progress is not None and len(visited) % _NEWS == 0:
+                        self.progress(len(visited), self._to_do(work))
+            except BaseException:
+                self._store.count_arrivals(ids[np.unique(visited).astype(np.intp)])
+                raise
+            else:
                 self._store.count_arrivals(ids)
+            finally:
                 self._sweep()
                 self._conclude()
-        return self._report("learn", ids, [Outcome("lasvm", iterations=steps)], start)
+        return self._report("learn", ids, [Outcome("lasvm", iterations=self._steps())], start)
 
     def finish(self) -> Step:
         """Step until no pair of examples held violates the conditions by more than `tol`."""
         start = time.perf_counter()
-        tol, steps = self._settings.tol, 0
         with Shielded():
-            for machine in self._machines.values():
-                head = machine.core
-                with Interruptible():
-                    if self._settings.trusted and head.has_blocks:
-                        steps += head.block_smo(tol, -1, True, False, self.report)[1]
-                    else:
-                        steps += head.smo(tol, -1, True, self.report)[1]
-                head.release()
-            self._sweep()
-            self._conclude()
-        return self._report("finish", self.ids, [Outcome("lasvm", iterations=steps)], start)
+            try:
+                for machine in self._machines.values():
+                    machine.iterations = self._finish(machine.core)
+            finally:
+                self._sweep()
+                self._conclude()
+        return self._report("finish", self.ids, [Outcome("lasvm", iterations=self._steps())], start)
 
     # ------------------------------------------------------------------ parts of an operation
+
+    def _finish(self, head: Any) -> int:
+        try:
+            with Interruptible():
+                if self._settings.trusted and head.has_blocks:
+                    _, steps = head.block_smo(self._settings.tol, -1, True, False, self.report)
+                else:
+                    _, steps = head.smo(self._settings.tol, -1, True, self.report)
+        except BaseException:
+            head.refresh()  # x is feasible, but Kx was left on the way
+            raise
+        finally:
+            head.release()
+        return int(steps)
+
+    def _steps(self) -> int:
+        return sum(machine.iterations for machine in self._machines.values())
 
     def _prepare(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray) -> _Work:
         """Open heads for new classes and compute the rows of the batch in every head."""
         assert self._gram is not None
-        held = set(self._per_class) | set(y[weight > 0.0].astype(int).tolist())
-        for key in self.plan.keys(sorted(held)):
-            if key not in self._machines:
-                self._machines[key] = self._open(key)
+        feed = self._gram.feeder(X)  # raises before anything has changed
+        labels = self._classes() | set(y[weight > 0.0].astype(int).tolist())
         effective = weight.copy()
         for code, factor in self.class_weight.items():
             effective[y == code] *= factor
         heads = {}
-        for key in self._machines:
+        for key in self.plan.keys(sorted(labels)):
             members = np.flatnonzero(self.plan.members(key, y) & (effective > 0.0))
             t = self.plan.targets(key, y[members])
             place = {k: i for i, k in enumerate(members.tolist())}
-            heads[key] = place, self.problem.rows(t, effective[members], t)
-        return _Work(X, y, weight, ids, self._gram.feeder(X), heads)
+            heads[key] = place, checked_rows(self.problem, t, effective[members], t)
+        for key in heads:
+            if key not in self._machines:
+                self._machines[key] = self._open(key)
+        self._machines = {key: self._machines[key] for key in heads}
+        for machine in self._machines.values():
+            machine.iterations = 0
+        return _Work(X, y, weight, ids, feed, heads)
+
+    def _classes(self) -> set[int]:
+        """Return the codes of the classes that have an example here."""
+        return {code for code, count in self._per_class.items() if count > 0}
 
     def _open(self, key: Key) -> Machine:
         """Return a head with the examples held so far as members at 0."""
@@ -144,7 +170,7 @@ class OnlineEngine(Engine):
         y, weight = self._store.y[slots], self._store.weight[slots].copy()
         for code, factor in self.class_weight.items():
             weight[y == code] *= factor
-        rows = self.problem.rows(self.plan.targets(key, y), weight, y)
+        rows = checked_rows(self.problem, self.plan.targets(key, y), weight, y)
         machine.core.admit(slots, rows.c, rows.group)
         machine.core.jump(np.arange(len(slots)), rows.lo, rows.hi, [0.0, 0.0])
         machine.record = (True, "", 0, False)
@@ -152,7 +178,8 @@ class OnlineEngine(Engine):
 
     def _to_do(self, work: _Work) -> int:
         usable = sum(1 for w in work.weight.tolist() if w > 0.0)
-        return self.schedule.epochs * max(1, round(self.schedule.share * usable))
+        share = max(1, round(self.schedule.share * usable)) if usable else 0
+        return self.schedule.epochs * share
 
     def _order(self, work: _Work) -> Iterator[int]:
         """Yield the positions to visit: seeds of new classes first, then by the selection."""
@@ -167,7 +194,8 @@ class OnlineEngine(Engine):
                 yield self._choose(work, waiting)
 
     def _seeds(self, work: _Work, order: list[int]) -> list[int]:
-        room = {code: _SEEDS for code in set(work.y[order].tolist()) if code not in self._per_class}
+        known = self._classes()
+        room = {code: _SEEDS for code in set(work.y[order].tolist()) if code not in known}
         seeds = []
         for k in order if room else ():
             code = float(work.y[k])
@@ -202,7 +230,8 @@ class OnlineEngine(Engine):
 
     def _scores(self, work: _Work, candidates: list[int]) -> np.ndarray:
         """Return how far each is from the boundary; for gradient selection on its right side."""
-        self._conclude()
+        for machine in self._machines.values():
+            machine.core.settle_mu()
         f = self.decision(work.X[candidates])
         if self.schedule.selection != "gradient":
             return np.abs(f).min(axis=1)
@@ -214,39 +243,52 @@ class OnlineEngine(Engine):
             scores[members] = np.minimum(scores[members], margin[members])
         return scores
 
-    def _visit(self, work: _Work, k: int) -> int:
-        """PROCESS one example in all its heads, then REPROCESS; return the number of steps."""
-        gram, tol, steps = self._gram, self._settings.tol, 0
+    def _visit(self, work: _Work, k: int) -> None:
+        """PROCESS one example in all its heads, then REPROCESS."""
+        gram, tol = self._gram, self._settings.tol
         assert gram is not None
         concerned = [
-            (machine.core, work.heads[key])
+            (machine, *work.heads[key])
             for key, machine in self._machines.items()
             if k in work.heads[key][0]
         ]
         if not self._store.holds(int(work.ids[k])):
             slot = gram.size
-            work.feed(k)
-            used = not concerned  # the only class so far: it will be needed
-            for head, (place, rows) in concerned:
-                i = place[k]
-                used |= head.process(slot, rows.c[i], rows.lo[i], rows.hi[i], tol)
-            if used:
-                one = slice(k, k + 1)
-                self._store.append(work.y[one], work.weight[one], work.ids[one])
-                self._per_class[int(work.y[k])] += 1
-                steps += 1
-            else:
-                gone = np.array([slot])
-                for head, _ in concerned:
-                    head.take_out(gone, slot + 1)
-                gram.remove(gone)
+            try:
+                work.feed(k)
+                used = not concerned  # the only class so far: it will be needed
+                for machine, place, rows in concerned:
+                    i = place[k]
+                    used |= machine.core.process(slot, rows.c[i], rows.lo[i], rows.hi[i], tol)
+                    machine.iterations += 1
+            except BaseException:  # a kernel written in Python has failed
+                self._decide(work, k, slot, concerned, self._in_use(slot))
+                raise
+            self._decide(work, k, slot, concerned, used)
             self.processed += 1
-        for head, _ in concerned:
+        for machine, _, _ in concerned:
             for _ in range(self.schedule.reprocess):
-                if not head.reprocess(tol):
+                if not machine.core.reprocess(tol):
                     break
-                steps += 1
-        return steps
+                machine.iterations += 1
+
+    def _decide(self, work: _Work, k: int, slot: int, concerned: list[Any], keep: bool) -> None:
+        """Note example k, which is in the last slot, or take it back."""
+        assert self._gram is not None
+        if keep:
+            one = slice(k, k + 1)
+            self._store.append(work.y[one], work.weight[one], work.ids[one])
+            self._per_class[int(work.y[k])] += 1
+            return
+        last = np.array([slot])
+        for machine, _, _ in concerned:
+            machine.core.take_out(last, slot + 1)
+        if self._gram.size > slot:
+            self._gram.remove(last)
+
+    def _in_use(self, slot: int) -> bool:
+        heads = (machine.core for machine in self._machines.values())
+        return any(bool(head.x[head.slot == slot].any()) for head in heads)
 
     def _sweep(self) -> None:
         """Let go the examples that are idle in all their heads."""
@@ -257,13 +299,19 @@ class OnlineEngine(Engine):
         for machine in self._machines.values():
             idle[machine.core.idle()] += 1
             heads[machine.core.slot] += 1
-        slots = np.flatnonzero((idle == heads) & (heads > 0))
+        leaving = (idle == heads) & (heads > 0)
+        # Of every class one example stays, whatever happens.
+        for code, count in Counter(self._store.y[leaving].astype(int).tolist()).items():
+            if count == self._per_class[code]:
+                leaving[np.flatnonzero(leaving & (self._store.y == code))[0]] = False
+        slots = np.flatnonzero(leaving)
         if len(slots):
             self._per_class.subtract(self._store.y[slots].astype(int).tolist())
             self._take_out(slots[::-1].copy())
 
     def _conclude(self) -> None:
-        """Set the constants of the decision functions."""
+        """Set the constants of the decision functions; heads without examples of a class go."""
+        keys = set(self.plan.keys(sorted(self._classes())))
+        self._machines = {key: m for key, m in self._machines.items() if key in keys}
         for machine in self._machines.values():
-            gap = machine.core.settle_mu()
-            machine.record = (True, "", 0, gap <= self._settings.tol)
+            machine.converged = machine.core.settle_mu() <= self._settings.tol

@@ -108,6 +108,8 @@ class Store:
 
     def count_arrivals(self, ids: np.ndarray) -> None:
         """Note that these examples have been learned for good."""
+        if not len(ids):
+            return
         self.seen += len(ids)
         self.next_id = max(self.next_id, int(ids.max()) + 1)
 

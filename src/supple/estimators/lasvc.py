@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, Self
 
+from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple import problems
@@ -47,7 +48,7 @@ class LASVC(BaseClassifier):
         many as it takes to find five inside the margin, at most 100.
     share : float, default=1.0
         Share of a batch that is processed in an epoch; the others are not looked at again. Of
-        use with a selection.
+        use with a selection. The first five examples of a new class are processed in any case.
     reprocess : int, default=1
         Steps of REPROCESS after each example.
     finishing : bool, default=True
@@ -73,7 +74,9 @@ class LASVC(BaseClassifier):
     Attributes
     ----------
     n_process_ : int
-        Examples that PROCESS has seen.
+        Calls of PROCESS. Examples that are still kept are not processed again in a later epoch.
+    n_iter_ : ndarray of shape (n_machines,)
+        Steps of PROCESS and REPROCESS, or of `finish`, in the last update.
     classes_, support_, support_ids_, support_vectors_, n_support_, dual_coef_, coef_, intercept_
         As in :class:`SVC`, of the examples kept.
     ids_ : ndarray of shape (n_held,)
@@ -154,6 +157,40 @@ class LASVC(BaseClassifier):
         self.break_ties = break_ties
         self.multi_class = multi_class
 
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        ids: ArrayLike | None = None,
+    ) -> Self:
+        """Look at examples, one after the other; start a model if there is none.
+
+        If the work is interrupted, the examples looked at so far count and the others do not.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            New points.
+        y : array-like of shape (n_samples,)
+            Their labels. New classes may appear at any time, unless `classes` was given. While
+            there is only one class, all its examples are kept.
+        classes : array-like, default=None
+            All labels that may ever occur; a label outside is then an error. Optional.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0 on C. An example of weight 0 is passed over.
+        ids : array-like of int, default=None
+            Names for the examples, unique among those kept. None numbers them in order of arrival.
+
+        Returns
+        -------
+        self : object
+            The estimator, which can go on learning.
+        """
+        return self._learn_more(X, y, sample_weight, ids, classes)
+
     def finish(self) -> Self:
         """Step until no pair of the examples kept violates the conditions by more than `tol`.
 
@@ -163,9 +200,12 @@ class LASVC(BaseClassifier):
             The fitted estimator, which can go on learning.
         """
         model = self._fitted()
-        self._check_update(model, "finish")
+        self._check_unchanged(model, "finish")
+        engine = _online(model)
+        engine.threads = self._threads()
+        engine.report = self._report if self.verbose else None
         model.cache.clear()
-        return self._after(model, _online(model).finish(), "finish")
+        return self._after(model, engine.finish(), "finish")
 
     @property
     def n_process_(self) -> int:

@@ -18,6 +18,7 @@ _AT_WORST = 1e-6
 _HANDOVER = 0.005  # gap from which the polish needs only few changes of the margin set
 _SHARE = 64  # part of the margin set: fewer violators than that are left to the polish
 _SMALL = 1000  # members
+_SINGLY = 5000  # members up to which violators may be admitted singly as a last resort
 _PATIENCE = 1_000_000  # SMO iterations that a hard problem may take between two polishes
 
 
@@ -132,20 +133,26 @@ def _descend(
     return converged, spent + more
 
 
-def _simple(head: Any, settings: Settings) -> Outcome:
-    """SimpleSVM: the worst violator joins the margin set, one after the other."""
+def _admit_singly(head: Any, settings: Settings) -> tuple[bool, int]:
+    """Let violators of more than `tol` join the margin set one after the other, from any x."""
     if head.rough:
         head.refresh()
     factor_margin(head)
     tolerance = settings.tol * min(1.0, head.audit()[1])
-    limit = settings.max_iter if settings.max_iter >= 0 else _PATIENCE
+    limit = settings.max_iter if settings.max_iter >= 0 else 100 + 20 * head.members
     finished, rounds = head.polish(tolerance, tolerance, limit, True)
+    head.refresh()  # the rows added step by step have left rounding errors
+    return bool(finished), int(rounds)
+
+
+def _simple(head: Any, settings: Settings) -> Outcome:
+    """SimpleSVM: the worst violator joins the margin set, one after the other."""
+    finished, rounds = _admit_singly(head, settings)
     if not finished and settings.max_iter >= 0:
         return Outcome("simple", iterations=rounds, kkt=_Quality(head).kkt, kept=False)
     if not (settings.trusted or looks_definite(head)):
         head.forget_factor()
         return Outcome("simple", iterations=rounds, indefinite=True)
-    head.refresh()  # the rows added step by step have left rounding errors
     polish(head)
     quality = _Quality(head)
     if quality.settled:
@@ -198,4 +205,17 @@ def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
     assert best is not None
     if best is not quality:
         head.restore(state)
+    if not best.kept and head.members <= _SINGLY and not settings.simple:
+        # Features of very different scales, a linear kernel: SMO crawls where an active set walks.
+        quality = _settle_singly(head, settings)
+        if quality.kkt < best.kkt:
+            best = quality
+        else:
+            head.restore(state)
     return Outcome("smo", breakpoints, iterations, best.kkt, best.kept)
+
+
+def _settle_singly(head: Any, settings: Settings) -> _Quality:
+    _admit_singly(head, settings)
+    polish(head)
+    return _Quality(head)
