@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_regressor
+from sklearn.base import clone, is_outlier_detector, is_regressor
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array, check_random_state, check_X_y
 from sklearn.utils.multiclass import check_classification_targets
@@ -197,16 +197,16 @@ def _check_estimators(estimators: Any) -> None:
         )
     for name, estimator in estimators.items():
         usable = hasattr(estimator, "fit") and hasattr(estimator, "predict")
-        if not usable or isinstance(estimator, type) or _is_regressor(estimator):
+        if not usable or isinstance(estimator, type) or _is_no_classifier(estimator):
             raise InvalidInputError(
                 f"compare takes classifiers with fit or partial_fit, and predict. The one named "
                 f"{name!r} is {estimator!r}."
             )
 
 
-def _is_regressor(estimator: Any) -> bool:
+def _is_no_classifier(estimator: Any) -> bool:
     try:
-        return is_regressor(estimator)
+        return is_regressor(estimator) or is_outlier_detector(estimator)
     except AttributeError:  # it has scikit-learn's methods, but not its tags
         return False
 

@@ -366,3 +366,8 @@ def test_bad_data(stream, change, message):
 
 def test_the_module_and_the_function_have_the_same_name():
     assert supple.compare is compare
+
+
+def test_outlier_detectors_are_refused():
+    with pytest.raises(InvalidInputError, match="takes classifiers"):
+        compare({"detector": supple.SVDD()}, np.eye(4), [0, 1, 0, 1])

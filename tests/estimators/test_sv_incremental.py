@@ -393,3 +393,23 @@ def test_bad_parameters(case, params):
     model.set_params(**params)
     with pytest.raises((ValueError, InvalidInputError), match=f"'{name}' parameter of SVIncr"):
         model.fit(X, y)
+
+
+def test_a_weight_given_means_the_same_for_old_and_new_examples():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    model = SVIncrementalSVC(C=0.1, sv_weight=5.0).partial_fit(X[:20], y[:20])
+    model.partial_fit(X[20:40], y[20:40])
+    old = next(i for i in model.ids_.tolist() if i < 20)
+    new = next(i for i in model.ids_.tolist() if i >= 20)
+    model.reweight([old, new], 2.0)
+    assert model.sv_weight_[old] == model.sv_weight_[new] == 2.0
+    model.partial_fit(X[40:], y[40:])
+    assert {model.sv_weight_.get(i, 10.0) for i in (old, new)} == {10.0}
+
+
+def test_refining_one_class_keeps_what_is_given():
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    model = SVIncrementalSVC().partial_fit(X[:5], np.ones(5))
+    model.refine(X[5:], np.ones(5), ids=np.arange(5, 10))
+    assert sorted(model.ids_) == list(range(10))

@@ -5,6 +5,7 @@ import pytest
 from evidence import gaussian, laplace, mode
 from numpy.testing import assert_allclose
 
+from supple import RVC, RVR
 from supple.rvm import classify, regress
 
 TOL = 1e-4
@@ -135,3 +136,16 @@ def test_limit_on_moves(noisy, classes):
             assert early.n_iter <= limit
             assert early.log_evidence < full.log_evidence
         assert machine(K, t, weight, TOL, 100_000).converged
+
+
+@pytest.mark.parametrize("scale", [1e40, 1e-40])
+def test_kernel_values_of_extreme_size_are_refused(scale):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    for machine, y in ((RVR(kernel="linear"), X[:, 0]), (RVC(kernel="linear"), X[:, 0] > 0)):
+        with pytest.raises(ValueError, match="kernel values whose largest is between"):
+            machine.fit(X * scale, y)
+
+
+def test_a_tolerance_below_rounding_ends():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    RVR(tol=1e-300).fit(X, X[:, 0] + np.sin(3 * X[:, 1]))

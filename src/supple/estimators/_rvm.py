@@ -28,8 +28,8 @@ from supple.kernels import Kernel, Precomputed
 from supple.rvm import Posterior
 
 _HEAVIEST = 1e9  # copies of one example: more drown the others in rounding
-# Squares of kernel values, summed over the examples, must not overflow.
-_LARGEST = 1e100
+# Fourth powers of kernel values, summed over the examples, must neither overflow nor vanish.
+_SMALLEST, _LARGEST = 1e-30, 1e30
 
 
 @dataclass(frozen=True)
@@ -165,10 +165,12 @@ class BaseRVM(BatchChecks):
                 batch = _join(old, batch)
             gamma = resolve_gamma(params["gamma"], batch.X, batch.weight)
             K = kernel_block(make_kernel(params, gamma), batch.X, batch.X)
-            if not np.abs(K).max() < _LARGEST:
+            largest = float(np.abs(K).max())
+            if largest != 0.0 and not _SMALLEST < largest < _LARGEST:
                 raise InvalidInputError(
-                    f"{name} needs kernel values below {_LARGEST:.0e}. Scale the features (for "
-                    "instance to mean 0 and variance 1), or lower gamma or degree."
+                    f"{name} needs kernel values whose largest is between {_SMALLEST:.0e} and "
+                    f"{_LARGEST:.0e}. Got {largest:.1e}. Scale the features (for instance to mean "
+                    "0 and variance 1), or choose another gamma or degree."
                 )
             codes, machines = self._train(K, batch, whole)
             points = batch.X.copy()  # the user may go on to change theirs

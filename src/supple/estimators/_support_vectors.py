@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,7 +19,7 @@ from supple.interrupts import Shielded
 from supple.policies import Past, SupportPolicy
 
 if TYPE_CHECKING:
-    from supple.estimators._base import BaseSVM as _Base
+    from supple.estimators._updates import ExactUpdates as _Base
 else:
     _Base = object
 
@@ -55,6 +56,10 @@ class KeepsSupportVectors(_Base):
         engine, past = model.engine, model.past or Past()
         ids = engine.number(batch.ids, batch.X.shape[0])
         held = engine.ids
+        support = held[_support(engine)]  # retune or forget may have changed them
+        past = replace(
+            past, support=float(past.own_weight(support, engine.weight_of(support)).sum())
+        )
         own = past.own_weight(held, engine.weight)
         factors = self._policy().factors(past, held)
         with Chain(model) as chain:
@@ -89,12 +94,36 @@ class KeepsSupportVectors(_Base):
         heads, ids = engine.heads, engine.ids
         if not heads:
             return ids
-        support = np.unique(np.concatenate([head.slots for head in heads.values()]))
+        support = _support(engine)
         pillars = [self._pillars(engine, key) for key, head in heads.items() if not head.n_margin]
         others = np.delete(ids, np.concatenate([support, *pillars]).astype(np.int64))
         if len(others):
             chain.add(engine.unlearn(others))
         return ids[support]
+
+    def reweight(self, ids: ArrayLike, sample_weight: ArrayLike) -> Self:
+        """Change the weights of examples exactly.
+
+        Parameters
+        ----------
+        ids : int or array-like of int
+            Ids of examples held.
+        sample_weight : float or array-like of float
+            The weights that they have from now on, >= 0. With the next batch they are old support
+            vectors again, and the factor of the policy comes on top of these weights.
+
+        Returns
+        -------
+        self : object
+            The model with these weights.
+        """
+        super().reweight(ids, sample_weight)
+        model = self._held()
+        if model.past is not None:
+            given = set(check_ids(ids).tolist())
+            kept = {i: f for i, f in model.past.factor.items() if i not in given}
+            model.past = replace(model.past, factor=kept)
+        return self
 
     # ------------------------------------------------------------------ exact refinement
 
@@ -115,7 +144,8 @@ class KeepsSupportVectors(_Base):
         y : array-like of shape (n_samples,)
             Their labels or targets.
         ids : array-like of int
-            The ids under which the examples were learned; they tell which are still held.
+            The ids under which the examples were learned; they tell which are still held. Of
+            these only the weight is taken, their points and labels are not compared.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 that the examples have from now on, 1 by default.
 
@@ -142,7 +172,9 @@ class KeepsSupportVectors(_Base):
                 _reweight(chain, engine, given[known], batch.weight[known])
                 outside = np.flatnonzero(~known & (batch.weight > 0))
                 while len(outside):
-                    wrong = self._slack(model, _rows(batch, outside)) < -_VIOLATED
+                    wrong = np.ones(len(outside), dtype=bool)  # before there is a machine
+                    if engine.heads:
+                        wrong = self._slack(model, _rows(batch, outside)) < -_VIOLATED
                     if not wrong.any():
                         break
                     part = _rows(batch, outside[wrong])
@@ -165,6 +197,14 @@ class KeepsSupportVectors(_Base):
         """Number of batches learned since the last `fit`, which is the first."""
         past = self._held().past
         return 0 if past is None else past.batches
+
+
+def _support(engine: Engine) -> NDArray[np.int64]:
+    """Return the slots of the support vectors of all machines; of all examples without one."""
+    heads = engine.heads.values()
+    if not heads:
+        return np.arange(engine.n, dtype=np.int64)
+    return np.unique(np.concatenate([head.slots for head in heads]))
 
 
 def _rows(batch: Batch, rows: NDArray[np.intp]) -> Batch:

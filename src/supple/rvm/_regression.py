@@ -128,7 +128,7 @@ class _Regression:
                 self._improve_noise()
             before, evidence = evidence, self.evidence()
             # Moves that promise a gain and do not bring it are rounding.
-            if evidence < before + tol:
+            if evidence <= before + tol:
                 return n_iter, True
 
     def _improve_noise(self) -> None:
