@@ -173,6 +173,7 @@ def main() -> None:
     if options.only != "a9a":
         results["usps"] = usps(options.seeds)
         draw(results["usps"])
+    RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 

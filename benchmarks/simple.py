@@ -63,6 +63,7 @@ def main() -> int:
                 flush=True,
             )
     if not options.only:
+        RESULTS.parent.mkdir(exist_ok=True)
         RESULTS.write_text(json.dumps(rows, indent=1) + "\n")
     return int(not all(row["met"] for row in rows))
 
