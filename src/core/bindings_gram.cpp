@@ -1,0 +1,199 @@
+// Python's view of the examples and their kernel matrix.
+#include "bindings.hpp"
+
+namespace supple {
+
+namespace {
+
+Kernel make_kernel(const std::string& kind, double gamma, double coef0, int degree) {
+  Kernel kernel{KernelKind::linear, gamma, coef0, degree};
+  if (kind == "rbf") kernel.kind = KernelKind::rbf;
+  else if (kind == "poly") kernel.kind = KernelKind::poly;
+  else if (kind == "sigmoid") kernel.kind = KernelKind::sigmoid;
+  else require(kind == "linear", "kernel kind must be linear, rbf, poly or sigmoid");
+  return kernel;
+}
+
+CsrView csr_view(const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
+                 const In1<double>& value, std::size_t n_features) {
+  require(offset.shape(0) >= 1 && column.shape(0) == value.shape(0), "CSR arrays do not match");
+  const std::size_t rows = offset.shape(0) - 1;
+  require(offset.data()[0] == 0 &&
+              offset.data()[rows] == static_cast<std::int64_t>(value.shape(0)),
+          "CSR offsets do not match the values");
+  for (std::size_t i = 0; i < rows; ++i)
+    require(offset.data()[i] <= offset.data()[i + 1], "CSR offsets must not decrease");
+  for (std::size_t k = 0; k < column.shape(0); ++k)
+    require(column.data()[k] >= 0 && column.data()[k] < static_cast<std::int64_t>(n_features),
+            "CSR column index out of range");
+  return {offset.data(), column.data(), value.data(), rows};
+}
+
+template <typename P>
+P& points_of(PointsGram& gram) {
+  auto* points = dynamic_cast<P*>(&gram.points());
+  require(points != nullptr, "this Gram matrix holds another kind of points");
+  return *points;
+}
+
+// One after the other; each time the last example takes the freed slot.
+template <typename G>
+void remove_slots(G& gram, const In1<std::int64_t>& slots) {
+  for (std::size_t k = 0; k < slots.shape(0); ++k)
+    gram.remove(checked_slot(gram, slots.data()[k]));
+}
+
+template <typename T>
+void append_dense(PointsGram& gram, const In2<T>& rows) {
+  require(rows.shape(1) == gram.points().n_features(), "wrong number of features");
+  points_of<DensePoints<T>>(gram).append(rows.data(), rows.shape(0));
+  gram.points_appended();
+}
+
+template <typename T>
+Out<T> dense_rows(PointsGram& gram, const In1<std::int64_t>& slots) {
+  auto& points = points_of<DensePoints<T>>(gram);
+  const std::size_t d = points.n_features(), n = slots.shape(0);
+  std::vector<T> out(n * d);
+  for (std::size_t k = 0; k < n; ++k)
+    points.row(checked_slot(gram, slots.data()[k]), out.data() + k * d);
+  return to_numpy(std::move(out), {n, d});
+}
+
+// See PointsGram::decide; coef has one row per head.
+Out<double> decide(PointsGram& gram, const In1<std::int64_t>& slots, const In2<double>& coef,
+                   std::size_t n_queries, const PointsGram::Load& load) {
+  require(coef.shape(1) == slots.shape(0), "coef needs one column per slot");
+  for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(gram, slots.data()[k]);
+  const std::size_t heads = coef.shape(0);
+  std::vector<double> out(n_queries * heads);
+  const std::shared_ptr<const Points> support = gram.support(to_vector(slots));
+  {
+    nb::gil_scoped_release release;
+    gram.decide(*support, coef.data(), heads, n_queries, load, out.data());
+  }
+  return to_numpy(std::move(out), {n_queries, heads});
+}
+
+template <typename T>
+Out<double> decide_dense(PointsGram& gram, const In1<std::int64_t>& slots,
+                         const In2<double>& coef, const In2<T>& queries) {
+  const std::size_t d = gram.points().n_features();
+  require(queries.shape(1) == d, "wrong number of features");
+  return decide(gram, slots, coef, queries.shape(0), [&](std::size_t i, Query& query) {
+    const T* row = queries.data() + i * d;
+    query.value.assign(row, row + d);
+    query.norm = 0.0;
+    for (double value : query.value) query.norm += value * value;
+  });
+}
+
+FunctionGram::RowFunction row_function(nb::callable fn) {
+  return [fn](std::size_t slot, std::size_t from, std::size_t to, double* out) {
+    nb::gil_scoped_acquire gil;
+    const auto values = nb::cast<In1<double>>(fn(slot, from, to));
+    require(values.shape(0) == to - from, "the kernel returned a row of the wrong length");
+    std::copy(values.data(), values.data() + values.shape(0), out);
+  };
+}
+
+}  // namespace
+
+void bind_gram(nb::module_& m) {
+  nb::class_<Gram>(m, "Gram")
+      .def_prop_ro("size", &Gram::size)
+      .def_rw("threads", &Gram::threads)
+      .def_rw("expected", &Gram::expected)
+      .def_rw("lasting", &Gram::lasting)
+      .def_prop_ro("evaluations", &Gram::evaluations)
+      .def("release", &Gram::release)
+      .def("diagonal",
+           [](const Gram& g) {
+             std::vector<double> out(g.size());
+             for (std::size_t i = 0; i < out.size(); ++i) out[i] = g.diagonal(i);
+             const std::size_t n = out.size();
+             return to_numpy(std::move(out), {n});
+           });
+
+  nb::class_<PointsGram, Gram>(m, "PointsGram")
+      .def_static("dense",
+                  [](const std::string& kind, double gamma, double coef0, int degree,
+                     std::size_t n_features, bool single, std::size_t cache_bytes) {
+                    std::unique_ptr<Points> points;
+                    if (single) points = std::make_unique<DensePoints<float>>(n_features);
+                    else points = std::make_unique<DensePoints<double>>(n_features);
+                    return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
+                                                        std::move(points), cache_bytes);
+                  })
+      .def_static("csr",
+                  [](const std::string& kind, double gamma, double coef0, int degree,
+                     std::size_t n_features, std::size_t cache_bytes) {
+                    require(n_features <= 0x7fffffff, "a sparse X has at most 2^31 - 1 columns");
+                    return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
+                                                        std::make_unique<CsrPoints>(n_features),
+                                                        cache_bytes);
+                  })
+      .def("set_kernel",
+           [](PointsGram& g, const std::string& kind, double gamma, double coef0, int degree) {
+             g.set_kernel(make_kernel(kind, gamma, coef0, degree));
+           })
+      .def("append", &append_dense<double>)
+      .def("append", &append_dense<float>)
+      .def("append_csr",
+           [](PointsGram& g, const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
+              const In1<double>& value) {
+             auto& points = points_of<CsrPoints>(g);
+             points.append(csr_view(offset, column, value, points.n_features()));
+             g.points_appended();
+           })
+      .def("rows_f64", &dense_rows<double>)
+      .def("rows_f32", &dense_rows<float>)
+      .def("rows_csr",
+           [](PointsGram& g, const In1<std::int64_t>& slots) {
+             auto& points = points_of<CsrPoints>(g);
+             std::vector<std::int64_t> offset{0}, column;
+             std::vector<double> value;
+             for (std::size_t k = 0; k < slots.shape(0); ++k) {
+               const std::size_t slot = checked_slot(g, slots.data()[k]);
+               column.insert(column.end(), points.columns(slot).begin(),
+                             points.columns(slot).end());
+               value.insert(value.end(), points.values(slot).begin(), points.values(slot).end());
+               offset.push_back(static_cast<std::int64_t>(column.size()));
+             }
+             return std::make_tuple(to_numpy(value), to_numpy(column), to_numpy(offset));
+           })
+      .def("decide", &decide_dense<double>)
+      .def("decide", &decide_dense<float>)
+      .def("decide_csr",
+           [](PointsGram& g, const In1<std::int64_t>& slots, const In2<double>& coef,
+              const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
+              const In1<double>& value) {
+             auto& points = points_of<CsrPoints>(g);
+             const CsrView view = csr_view(offset, column, value, points.n_features());
+             return decide(g, slots, coef, view.rows, [&](std::size_t i, Query& query) {
+               points.load(view, i, query);
+             });
+           })
+      .def("remove", &remove_slots<PointsGram>)
+      .def("truncate", [](PointsGram& g, std::size_t size) {
+        require(size <= g.size(), "cannot grow by truncate");
+        g.truncate(size);
+      });
+
+  nb::class_<FunctionGram, Gram>(m, "FunctionGram")
+      .def("__init__",
+           [](FunctionGram* self, nb::callable fn, std::size_t cache_bytes) {
+             new (self) FunctionGram(row_function(std::move(fn)), cache_bytes);
+           })
+      .def("append",
+           [](FunctionGram& g, const In1<double>& diagonal) {
+             g.append(diagonal.data(), diagonal.shape(0));
+           })
+      .def("remove", &remove_slots<FunctionGram>)
+      .def("truncate", [](FunctionGram& g, std::size_t size) {
+        require(size <= g.size(), "cannot grow by truncate");
+        g.truncate(size);
+      });
+}
+
+}  // namespace supple

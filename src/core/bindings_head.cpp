@@ -1,0 +1,263 @@
+// Python's view of a head and its solvers.
+#include <chrono>
+
+#include "bindings.hpp"
+#include "lasvm.hpp"
+
+namespace supple {
+
+namespace {
+
+// Lets Ctrl-C end a long computation: raises KeyboardInterrupt in the calling thread.
+void check_signals() {
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+// The same, and now and then tells a Python function of the iterations and the gap.
+Progress progress_to(const nb::object& report) {
+  using Clock = std::chrono::steady_clock;
+  return [&report, last = Clock::now()](std::int64_t iterations, double gap) mutable {
+    check_signals();
+    constexpr std::chrono::seconds kPause(1);
+    if (report.is_none() || Clock::now() - last < kPause) return;
+    last = Clock::now();
+    nb::gil_scoped_acquire gil;
+    report(iterations, gap);
+  };
+}
+
+void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
+                 const In1<double>& hi) {
+  require(moved.shape(0) == lo.shape(0) && moved.shape(0) == hi.shape(0),
+          "moved, lo and hi must have the same length");
+  for (std::size_t k = 0; k < moved.shape(0); ++k) {
+    require(moved.data()[k] >= 0 &&
+                moved.data()[k] < static_cast<std::int64_t>(head.variables()),
+            "variable out of range");
+    require(lo.data()[k] <= hi.data()[k], "lo must not exceed hi");
+  }
+}
+
+Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
+  Slots slots(variables.shape(0));
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    slots[k] = h.slot[h.member_of(static_cast<std::size_t>(variables.data()[k]))];
+  return slots;
+}
+
+std::vector<std::int64_t> groups_of(const Head& h, const In1<std::int64_t>& variables) {
+  std::vector<std::int64_t> groups(variables.shape(0));
+  for (std::size_t k = 0; k < groups.size(); ++k)
+    groups[k] = h.group[static_cast<std::size_t>(variables.data()[k])];
+  return groups;
+}
+
+// Kx for someone who wants to know how good the state is: that is not counted as learning.
+std::vector<double> uncounted_expansion(Head& h) {
+  const std::uint64_t before = h.gram.evaluations();
+  std::vector<double> kx = h.expansion();
+  h.gram.set_evaluations(before);
+  return kx;
+}
+
+}  // namespace
+
+void bind_head(nb::module_& m) {
+  nb::class_<Snapshot>(m, "Snapshot");
+  nb::class_<Head>(m, "Head")
+      .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
+      .def_prop_ro("members", &Head::members)
+      .def_prop_ro("worn", &Head::worn)
+      .def_prop_ro("rough", [](const Head& h) { return h.roughness > 0.0; })
+      .def_prop_ro("cache_bytes", [](const Head& h) { return h.gram.cache_bytes(); })
+      .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
+      .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
+      .def_prop_ro("kx", [](const Head& h) { return to_numpy(h.F); }, nb::rv_policy::automatic)
+      .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
+      .def_prop_ro("lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
+      .def_prop_ro("hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
+      .def_prop_ro("group", [](const Head& h) { return to_numpy(h.group); },
+                   nb::rv_policy::automatic)
+      .def_prop_ro("mu", [](const Head& h) { return h.mu; })
+      .def_prop_ro("target", [](const Head& h) { return h.target; })
+      .def_prop_ro("margin", [](const Head& h) { return to_numpy(h.factor.variables()); },
+                   nb::rv_policy::automatic)
+      .def_prop_ro("factored", &Head::factored)
+      .def("inside",
+           [](const Head& h) {
+             std::vector<std::int64_t> out;
+             for (std::size_t v = 0; v < h.variables(); ++v)
+               if (h.inside(v)) out.push_back(static_cast<std::int64_t>(v));
+             return to_numpy(out);
+           })
+      // Those that are no members yet become members. Returns the members at all these slots, and
+      // how many of them are new.
+      .def("admit",
+           [](Head& h, const In1<std::int64_t>& slots, const In1<double>& c,
+              const In1<std::uint8_t>& groups) {
+             require(c.shape(0) == slots.shape(0) * h.per && groups.shape(0) == c.shape(0),
+                     "c and groups need one entry per variable");
+             for (std::size_t k = 0; k < slots.shape(0); ++k)
+               checked_slot(h.gram, slots.data()[k]);
+             for (std::size_t k = 0; k < groups.shape(0); ++k)
+               require(groups.data()[k] < h.n_groups, "group out of range");
+             const std::size_t before = h.members();
+             std::vector<std::int64_t> members(slots.shape(0));
+             {
+               nb::gil_scoped_release release;
+               h.admit(slots.data(), c.data(), groups.data(), slots.shape(0));
+               for (std::size_t k = 0; k < members.size(); ++k)
+                 members[k] = h.member_at(slots.data()[k]);
+             }
+             const std::size_t n = members.size();
+             return std::make_pair(to_numpy(std::move(members), {n}), h.members() - before);
+           })
+      .def("take_out",
+           [](Head& h, const In1<std::int64_t>& slots, std::int64_t n_examples) {
+             for (std::size_t k = 0; k < slots.shape(0); ++k)
+               require(slots.data()[k] >= 0 &&
+                           slots.data()[k] < n_examples - static_cast<std::int64_t>(k),
+                       "slot out of range");
+             h.take_out(to_vector(slots), n_examples);
+           })
+      .def("set_c",
+           [](Head& h, const In1<double>& c) {
+             require(c.shape(0) == h.variables(), "c needs one entry per variable");
+             h.c = to_vector(c);
+           })
+      .def("assign",
+           [](Head& h, const In1<double>& x, const In1<double>& lo, const In1<double>& hi,
+              const std::vector<double>& mu, const std::vector<double>& target) {
+             require(x.shape(0) == h.variables() && lo.shape(0) == h.variables() &&
+                         hi.shape(0) == h.variables(),
+                     "x, lo and hi need one entry per variable");
+             h.x = to_vector(x);
+             h.lo = to_vector(lo);
+             h.hi = to_vector(hi);
+             h.mu = to_groups(mu);
+             h.target = to_groups(target);
+             h.forget_factor();
+             h.refresh();
+           })
+      .def("save", &Head::save)
+      .def("restore", &Head::restore)
+      .def("refresh", &Head::refresh, nb::call_guard<nb::gil_scoped_release>())
+      .def("forget_factor", &Head::forget_factor)
+      .def("release", &Head::release)
+      .def("kkt",  // from scratch, relative to the scale of c
+           [](Head& h) {
+             nb::gil_scoped_release release;
+             const std::vector<double> kx = uncounted_expansion(h);
+             return h.violation(kx) / h.scale(kx);
+           })
+      .def("rounding", &Head::rounding)
+      .def("audit",
+           [](const Head& h) {
+             const Audit a = h.audit();
+             return std::make_tuple(a.violation, a.scale, a.rounding, a.balanced);
+           })
+      .def("objective",
+           [](Head& h) {
+             nb::gil_scoped_release release;
+             return h.objective(uncounted_expansion(h));
+           })
+      .def("path",
+           [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
+              const In1<double>& hi, const std::vector<double>& target) {
+             check_moved(h, moved, lo, hi);
+             const auto v = to_vector(moved);
+             const auto l = to_vector(lo), u = to_vector(hi);
+             const PerGroup t = to_groups(target);
+             nb::gil_scoped_release release;
+             const PathResult r = follow_path(h, v, l, u, t, check_signals);
+             return std::make_pair(r.finished, r.breakpoints);
+           })
+      .def("jump",
+           [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
+              const In1<double>& hi, const std::vector<double>& target) {
+             check_moved(h, moved, lo, hi);
+             nb::gil_scoped_release release;
+             return h.jump(to_vector(moved), to_vector(lo), to_vector(hi), to_groups(target));
+           })
+      .def("smo",
+           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,
+              const nb::object& report) {
+             nb::gil_scoped_release release;
+             const SmoResult r = smo(h, eps, max_iterations, shrinking, progress_to(report));
+             return std::make_pair(r.converged, r.iterations);
+           },
+           nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("block_smo",
+           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,
+              bool polish_follows, const nb::object& report) {
+             nb::gil_scoped_release release;
+             const SmoResult r =
+                 block_smo(h, eps, max_iterations, shrinking, polish_follows, progress_to(report));
+             return std::make_pair(r.converged, r.iterations);
+           },
+           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("process",
+           [](Head& h, std::int64_t slot, double c, double lo, double hi, double tau) {
+             require(checked_slot(h.gram, slot) < h.gram.size() && h.member_at(slot) < 0,
+                     "the example already is a member");
+             require(h.per == 1 && h.n_groups == 1, "one variable per member, one group");
+             nb::gil_scoped_release release;
+             return lasvm_process(h, slot, c, lo, hi, tau);
+           })
+      .def("reprocess", &lasvm_reprocess, nb::call_guard<nb::gil_scoped_release>())
+      .def("settle_mu", &lasvm_settle)
+      .def("idle", [](const Head& h) { return to_numpy(lasvm_idle(h)); })
+      .def("catch_up", &Head::catch_up)
+      .def("violators", &Head::violators)
+      .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
+      .def("polish",
+           [](Head& h, double goal, double floor, std::int64_t max_rounds, bool one_at_a_time) {
+             nb::gil_scoped_release release;
+             const Pace pace = one_at_a_time ? Pace::one : Pace::several;
+             const PolishResult r = polish(h, goal, floor, pace, max_rounds, check_signals);
+             return std::make_pair(r.finished, r.rounds);
+           })
+      .def("kernel_among",
+           [](Head& h, const In1<std::int64_t>& variables) {
+             const std::size_t n = variables.shape(0);
+             std::vector<double> out(n * n);
+             {
+               nb::gil_scoped_release release;
+               h.gram.among(slots_of(h, variables), out.data(), n);
+               for (std::size_t i = 0; i < n; ++i)
+                 for (std::size_t j = 0; j < i; ++j) out[i * n + j] = out[j * n + i];
+             }
+             return to_numpy(std::move(out), {n, n});
+           })
+      .def("groups_of",
+           [](const Head& h, const In1<std::int64_t>& variables) {
+             return to_numpy(groups_of(h, variables));
+           })
+      .def("build_factor",
+           [](Head& h, const In1<std::int64_t>& variables, double sigma) {
+             const Slots slots = slots_of(h, variables);
+             const std::vector<std::int64_t> groups = groups_of(h, variables);
+             nb::gil_scoped_release release;
+             return h.factor.build(
+                 variables.data(), groups.data(), slots.size(), sigma,
+                 [&](double* upper, std::size_t stride) { h.gram.among(slots, upper, stride); });
+           })
+      .def("mean_diagonal",
+           [](const Head& h, const In1<std::int64_t>& variables) {
+             double sum = 0.0;
+             for (std::size_t k = 0; k < variables.shape(0); ++k)
+               sum += h.diagonal(static_cast<std::size_t>(variables.data()[k]));
+             return sum / static_cast<double>(variables.shape(0));
+           })
+      .def("assign_factor",
+           [](Head& h, const In1<std::int64_t>& variables, const In2<double>& upper,
+              double sigma) {
+             const std::size_t n = variables.shape(0);
+             require(upper.shape(0) == n && upper.shape(1) == n, "the factor must be square");
+             const std::vector<std::int64_t> groups = groups_of(h, variables);
+             h.factor.assign(variables.data(), groups.data(), n, upper.data(), sigma);
+           });
+}
+
+}  // namespace supple
