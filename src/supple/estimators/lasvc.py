@@ -230,7 +230,9 @@ class LASVC(BaseClassifier):
         engine = _online(model)
         engine.progress = self._show_progress if self.verbose else None
         step = super()._learn(model, batch, whole=whole)
-        return engine.finish() if whole and self.finishing else step
+        if whole and self.finishing:
+            step = step.and_then(engine.finish())
+        return step
 
     def _show_progress(self, done: int, total: int) -> None:
         print(f"[{type(self).__name__}] {done} of {total} examples")
