@@ -1,6 +1,8 @@
 """Support vector machines that learn, forget, re-weight and retune exactly."""
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import Any
 
 from supple.compare import compare
 from supple.errors import (
@@ -64,3 +66,10 @@ __all__ = [
     "__version__",
     "compare",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the data sets when they are asked for: most programs have their own."""
+    if name == "datasets":
+        return import_module("supple.datasets")
+    raise AttributeError(f"module 'supple' has no attribute {name!r}")
