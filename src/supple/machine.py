@@ -15,7 +15,7 @@ from supple.problems import Problem
 from supple.qp import Move, Readout, Rows
 from supple.solvers import Outcome, Settings, settle
 
-__all__ = ["Examples", "HeadView", "Key", "Machine", "Plan", "checked_rows"]
+__all__ = ["Examples", "HeadView", "Key", "Machine", "Plan", "checked_rows", "effective_weight"]
 
 Key = tuple[int, ...]
 _NOTHING = np.empty(0)
@@ -42,14 +42,7 @@ class Examples:
 
     def effective_weight(self, slots: np.ndarray) -> np.ndarray:
         """Return sample weight times class weight."""
-        weight = self.weight[slots]
-        if not self.class_weight:
-            return weight
-        y = self.y[slots]
-        factor = np.ones(len(y))
-        for code, value in self.class_weight.items():
-            factor[y == code] = value
-        return np.asarray(weight * factor)
+        return effective_weight(self.y[slots], self.weight[slots], self.class_weight)
 
     def targets(self, key: Key, slots: np.ndarray) -> np.ndarray:
         """Return the targets of these examples in a head."""
@@ -60,6 +53,18 @@ class Examples:
         t = self.targets(key, slots)
         diagonal = self.gram.diagonal(slots) if problem.needs_diagonal else t
         return checked_rows(problem, t, self.effective_weight(slots), diagonal)
+
+
+def effective_weight(
+    y: np.ndarray, weight: np.ndarray, class_weight: Mapping[int, float]
+) -> np.ndarray:
+    """Return sample weight times class weight."""
+    if not class_weight:
+        return weight
+    factor = np.ones(len(y))
+    for code, value in class_weight.items():
+        factor[y == code] = value
+    return np.asarray(weight * factor)
 
 
 def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:

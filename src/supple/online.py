@@ -13,7 +13,7 @@ import numpy as np
 from supple.engine import Engine, Step
 from supple.gram import Feeder
 from supple.interrupts import Interruptible, Shielded
-from supple.machine import Key, Machine, checked_rows
+from supple.machine import Key, Machine, checked_rows, effective_weight
 from supple.qp import Rows
 from supple.solvers import Outcome
 
@@ -141,9 +141,7 @@ class OnlineEngine(Engine):
         assert self._gram is not None
         feed = self._gram.feeder(X)  # raises before anything has changed
         labels = self._classes() | set(y[weight > 0.0].astype(int).tolist())
-        effective = weight.copy()
-        for code, factor in self.class_weight.items():
-            effective[y == code] *= factor
+        effective = effective_weight(y, weight, self.class_weight)
         heads = {}
         for key in self.plan.keys(sorted(labels)):
             members = np.flatnonzero(self.plan.members(key, y) & (effective > 0.0))
@@ -167,9 +165,8 @@ class OnlineEngine(Engine):
         assert self._gram is not None
         machine = Machine.empty(key, self._gram, self.problem)
         slots = np.flatnonzero(self.plan.members(key, self._store.y))
-        y, weight = self._store.y[slots], self._store.weight[slots].copy()
-        for code, factor in self.class_weight.items():
-            weight[y == code] *= factor
+        y = self._store.y[slots]
+        weight = effective_weight(y, self._store.weight[slots], self.class_weight)
         rows = checked_rows(self.problem, self.plan.targets(key, y), weight, y)
         machine.core.admit(slots, rows.c, rows.group)
         machine.core.jump(np.arange(len(slots)), rows.lo, rows.hi, [0.0, 0.0])
