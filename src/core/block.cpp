@@ -10,16 +10,17 @@
 #include <utility>
 
 #include "head.hpp"
-#include "local_smo.hpp"
 #include "row_cache.hpp"
 #include "threads.hpp"
+#include "working_set.hpp"
 
 namespace supple {
 
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr std::size_t kSmallest = 64, kWorkingSet = 256, kLargest = 768;  // members
+constexpr std::size_t kFewest = 64, kFresh = 256;  // members that join the working set at a time
+constexpr std::size_t kLargest = 3072;             // working set
 constexpr std::size_t kWhole = 1024;  // so few active members are one working set
 constexpr double kShare = 0.1;        // of the gap that the small QP may leave
 constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
@@ -30,6 +31,7 @@ class BlockSolver {
   SmoResult run(double eps, std::int64_t max_iterations, const Progress& progress);
 
  private:
+  using Candidate = std::pair<double, std::int32_t>;  // violation, position
   struct Extremes {
     PerGroup up{kInf, kInf}, low{-kInf, -kInf};
     std::size_t inside = 0;  // variables strictly inside their box
@@ -40,10 +42,16 @@ class BlockSolver {
   template <typename Gradient>
   Extremes extremes(const Positions& members, const Gradient& F) const;
   double gap(const Extremes& e) const;
-  void choose(const Extremes& e, double eps);
+  std::size_t group_of(std::size_t a) const {
+    return h.group[static_cast<std::size_t>(active_[a]) * h.per];
+  }
+  WorkingSet::Change choose(const Extremes& e, double eps);
+  void leave(const Extremes& e, std::size_t joining, WorkingSet::Change& change);
+  std::size_t largest_set() const;
+  PerGroup levels(const Extremes& e) const;
   void fill_local();
-  void fill_kernel(const Positions& work_before, std::size_t stride_before);
-  bool whole() const { return work_.size() == active_.size(); }
+  void fill_kernel(const Positions& joined);
+  bool whole() const { return set_.size() == active_.size(); }
   void spread();
   void shrink(const Extremes& e);
   void set_aside_far();
@@ -57,6 +65,7 @@ class BlockSolver {
   bool shrinking_, polish_follows_;
   std::vector<double> x_known_;  // the x that h.F belongs to
   Positions movable_;            // members with a box that is not a point
+  bool in_order_;                // all members are movable, and in their order
   Positions active_;             // those of them that have not been set aside
   bool shrunk_ = false;
   double slack_ = kInf;          // that F of those set aside as far may use up
@@ -64,12 +73,8 @@ class BlockSolver {
   std::shared_ptr<const Sheet> sheet_;  // all members are then one working set
   std::unique_ptr<SinglePoints> part_;  // the active members, unless they are all
   std::unique_ptr<RowCache> rows_;
-  Positions recent_;             // the working set in active_, those that came last first
-  Positions work_;               // the same, ascending within a group
-  Positions place_;              // per active member: where in work_ it is, or -1
-  LocalProblem local_;
-  std::size_t known_ = 0;        // the size of the working set whose values are in local_.K
-  LocalProblem::Kernel K_before_;  // of the working set before
+  WorkingSet set_;
+  std::uint32_t round_ = 0;
   bool linear_;
   // What bounds the errors of F_: how rough F was, and the changes of x that F_ has followed in
   // single precision, to and fro.
@@ -84,6 +89,7 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       polish_follows_(polish_follows),
       x_known_(head.x),
       sheet_(head.gram.sheet()),
+      set_(head.n_groups, head.per),
       linear_(head.gram.linear()),
       rough_at_start_(head.roughness),
       x_at_start_(head.x) {
@@ -93,6 +99,11 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
         movable_.push_back(static_cast<std::int32_t>(m));
         break;
       }
+  if (h.n_groups > 1)  // members of one group come together
+    std::stable_partition(movable_.begin(), movable_.end(), [&](std::int32_t m) {
+      return h.group[static_cast<std::size_t>(m) * h.per] == 0;
+    });
+  in_order_ = movable_.size() == h.members() && std::is_sorted(movable_.begin(), movable_.end());
 }
 
 void BlockSolver::activate_all() {
@@ -100,11 +111,9 @@ void BlockSolver::activate_all() {
   F_.resize(active_.size());
   refresh();
   part_.reset();
-  if (active_.size() < h.members() && !sheet_) part_ = h.single().subset(active_);
+  if (!in_order_ && !sheet_) part_ = h.single().subset(active_);
   rows_.reset();
-  recent_.clear();
-  work_.clear();
-  place_.assign(active_.size(), -1);
+  set_.restart(active_.size());
   shrunk_ = false;
   slack_ = kInf;
 }
@@ -135,161 +144,171 @@ double BlockSolver::gap(const Extremes& e) const {
   return worst;
 }
 
-// The most violating from both ends, then those of the last working set.
-void BlockSolver::choose(const Extremes& e, double eps) {
+// Those at a bound that they do not strive to leave make room for the most violating from both
+// ends. The others stay: a working set that holds the whole margin set is solved for all of it, and
+// who violates then will most likely be a support vector.
+WorkingSet::Change BlockSolver::choose(const Extremes& e, double eps) {
+  WorkingSet::Change change;
   if (sheet_ || active_.size() <= kWhole) {
-    recent_.resize(active_.size());
-    std::iota(recent_.begin(), recent_.end(), 0);
-    return;
+    for (std::size_t a = 0; a < active_.size(); ++a)
+      if (!set_.holds(a)) change.joining[group_of(a)].push_back(static_cast<std::int32_t>(a));
+    return change;
   }
-  // Many margin variables that depend on each other converge faster in larger sets.
-  const std::size_t base = std::clamp(active_.size() / 16, kSmallest, kWorkingSet);
-  const std::size_t wanted = std::clamp(e.inside / 2, base, kLargest);
-  const std::size_t most =
-      rows_ ? rows_->capacity() : RowCache::capacity(active_.size(), h.gram.cache_bytes());
-  const std::size_t size = linear_ ? wanted : std::min(wanted, most);
-  using Candidate = std::pair<double, std::int32_t>;  // violation, position
-  std::vector<Candidate> ends[2];
-  for (std::size_t a = 0; a < active_.size(); ++a)
+  const std::size_t most = largest_set();
+  const std::size_t fresh = std::min(std::clamp(active_.size() / 16, kFewest, kFresh), most / 2);
+  std::array<std::vector<Candidate>, 2> ends;
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    if (set_.holds(a)) continue;
+    const auto position = static_cast<std::int32_t>(a);
     for (std::size_t j = 0; j < h.per; ++j) {
       const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j, g = h.group[v];
       const double G = F_[a] - h.c[v], up = e.low[g] - G, down = G - e.up[g];
-      const auto position = static_cast<std::int32_t>(a);
       if (h.x[v] < h.hi[v] && up > 0.5 * eps) ends[0].emplace_back(up, position);
       if (h.x[v] > h.lo[v] && down > 0.5 * eps) ends[1].emplace_back(down, position);
     }
-  const std::size_t fresh = recent_.empty() ? size : size / 2;
-  std::vector<char> taken(active_.size(), 0);
-  Positions chosen;
+  }
+  Positions joining;
   for (std::size_t side = 0; side < 2; ++side) {
     auto& list = ends[side];
-    const std::size_t room = fresh * (side + 1) / 2 - chosen.size();
+    const std::size_t room = fresh * (side + 1) / 2 - joining.size();
     const auto last = list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), room));
     std::nth_element(list.begin(), last, list.end(), std::greater<Candidate>());
-    for (auto candidate = list.begin(); candidate != last; ++candidate) {
-      char& mark = taken[static_cast<std::size_t>(candidate->second)];
-      if (!mark) chosen.push_back(candidate->second);
-      mark = 1;
-    }
+    for (auto candidate = list.begin(); candidate != last; ++candidate)
+      joining.push_back(candidate->second);
   }
-  for (std::int32_t a : recent_) {
-    if (chosen.size() >= size) break;
-    if (!taken[static_cast<std::size_t>(a)]) chosen.push_back(a);
-  }
-  recent_ = std::move(chosen);
+  std::sort(joining.begin(), joining.end());
+  joining.erase(std::unique(joining.begin(), joining.end()), joining.end());
+  for (std::int32_t a : joining) change.joining[group_of(static_cast<std::size_t>(a))].push_back(a);
+  leave(e, joining.size(), change);
+  return change;
 }
 
-// The QP of the working set. Members of one group come together; a member's second variables
-// follow all the first ones.
+void BlockSolver::leave(const Extremes& e, std::size_t joining, WorkingSet::Change& change) {
+  const PerGroup level = levels(e);
+  Positions staying;
+  for (std::int32_t t : set_.held()) {
+    const std::size_t a = set_.who(t);
+    bool content = set_.since(t) + 1 < round_;
+    for (std::size_t j = 0; j < h.per && content; ++j) {
+      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j;
+      const double g = F_[a] - h.c[v] - level[h.group[v]];
+      content = (h.x[v] <= h.lo[v] && g > 0.0) || (h.x[v] >= h.hi[v] && g < 0.0);
+    }
+    if (content)
+      change.leaving[group_of(a)].push_back(t);
+    else
+      staying.push_back(t);
+  }
+  const std::size_t most = largest_set();
+  if (staying.size() + joining <= most) return;
+  // Too many for one set: those that joined first go.
+  const auto surplus =
+      static_cast<std::ptrdiff_t>(std::min(staying.size(), staying.size() + joining - most));
+  std::nth_element(staying.begin(), staying.begin() + surplus, staying.end(),
+                   [&](std::int32_t s, std::int32_t t) { return set_.since(s) < set_.since(t); });
+  for (auto t = staying.begin(); t != staying.begin() + surplus; ++t)
+    change.leaving[group_of(set_.who(*t))].push_back(*t);
+}
+
+std::size_t BlockSolver::largest_set() const {
+  if (linear_) return kLargest;
+  return std::min(kLargest, rows_ ? rows_->capacity()
+                                  : RowCache::capacity(active_.size(), h.gram.cache_bytes()));
+}
+
+// Where F - c of margin variables is to be found.
+PerGroup BlockSolver::levels(const Extremes& e) const {
+  PerGroup sum{}, count{}, level{};
+  for (std::int32_t t : set_.held()) {
+    const std::size_t a = set_.who(t);
+    for (std::size_t j = 0; j < h.per; ++j) {
+      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j;
+      if (!h.inside(v)) continue;
+      sum[h.group[v]] += F_[a] - h.c[v];
+      count[h.group[v]] += 1.0;
+    }
+  }
+  for (std::size_t g = 0; g < h.n_groups; ++g)
+    level[g] = count[g] > 0.0 ? sum[g] / count[g] : 0.5 * (e.up[g] + e.low[g]);
+  return level;
+}
+
+// The QP of the working set.
 void BlockSolver::fill_local() {
-  const Positions work_before = std::move(work_);
-  work_ = recent_;
-  std::sort(work_.begin(), work_.end());
-  if (h.n_groups > 1)
-    std::stable_partition(work_.begin(), work_.end(), [&](std::int32_t a) {
-      return h.group[static_cast<std::size_t>(active_[static_cast<std::size_t>(a)]) * h.per] == 0;
-    });
-  const std::size_t size = work_.size();
-  const bool same = work_ == work_before && size == known_;
-  known_ = size;
-  const std::size_t stride_before = local_.stride;
-  if (!same) local_.swap_kernel(K_before_);
-  local_.resize(size * h.per, size);
-  local_.n_groups = h.n_groups;
-  local_.segments.clear();
-  for (std::size_t j = 0; j < h.per; ++j)
-    for (std::size_t k = 0; k < size; ++k) {
-      const auto a = static_cast<std::size_t>(work_[k]);
-      const auto m = static_cast<std::size_t>(active_[a]);
-      const std::size_t v = m * h.per + j, at = j * size + k;
-      local_.x[at] = h.x[v];
-      local_.lo[at] = h.lo[v];
-      local_.hi[at] = h.hi[v];
-      local_.G[at] = F_[a] - h.c[v];
-      local_.diagonal[at] = static_cast<float>(h.diagonal(v));
-      auto& segments = local_.segments;
-      if (k == 0 || segments.back().group != h.group[v]) segments.push_back({h.group[v], at, 0, k});
-      ++segments.back().length;
+  LocalProblem& local = set_.local;
+  for (std::int32_t t : set_.held()) {
+    const std::size_t a = set_.who(t);
+    for (std::size_t j = 0; j < h.per; ++j) {
+      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j;
+      const std::size_t at = j * set_.columns() + static_cast<std::size_t>(t);
+      local.x[at] = h.x[v];
+      local.lo[at] = h.lo[v];
+      local.hi[at] = h.hi[v];
+      local.G[at] = static_cast<float>(F_[a] - h.c[v]);
+      local.diagonal[at] = static_cast<float>(h.diagonal(v));
     }
-  if (!same) fill_kernel(work_before, stride_before);
+  }
 }
 
-void BlockSolver::fill_kernel(const Positions& work_before, std::size_t stride_before) {
-  const std::size_t size = work_.size(), stride = local_.stride;
-  float* K = local_.kernel();
+void BlockSolver::fill_kernel(const Positions& joined) {
+  if (joined.empty()) return;
   if (sheet_) {
-    Positions slots(size);
-    for (std::size_t k = 0; k < size; ++k)
+    Positions slots(set_.size());
+    for (std::size_t k = 0; k < set_.size(); ++k)
       slots[k] = static_cast<std::int32_t>(
-          h.slot[static_cast<std::size_t>(active_[static_cast<std::size_t>(work_[k])])]);
-    local_.take_from(*sheet_, std::move(slots));
+          h.slot[static_cast<std::size_t>(active_[set_.who(set_.held()[k])])]);
+    set_.local.take_from(*sheet_, std::move(slots));
     return;
   }
-  std::unique_ptr<SinglePoints> part;
-  if (!whole() || h.n_groups > 1) part = points().subset(work_);
-  if (linear_ || whole()) {
-    (part ? *part : points()).among(K, stride, h.gram.threads);
+  if (whole() && joined.size() == set_.size()) {  // places are in the order of the members
+    points().among(set_.local.kernel(), set_.local.stride, h.gram.threads);
     return;
   }
-  if (!rows_) rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
-  rows_->fetch(points(), work_, h.gram.threads);
-  // Values among those that stay are at hand. The others are cheaper to compute again than to
-  // gather from rows that are in no cache.
-  Positions stay, fresh, before;
-  for (std::size_t k = 0; k < size; ++k) {
-    const std::int32_t old = place_[static_cast<std::size_t>(work_[k])];
-    (old < 0 ? fresh : stay).push_back(static_cast<std::int32_t>(k));
-    if (old >= 0) before.push_back(old);
+  const Positions& held = set_.held();
+  Positions members(held.size());
+  for (std::size_t k = 0; k < held.size(); ++k)
+    members[k] = static_cast<std::int32_t>(set_.who(held[k]));
+  if (!linear_ && !whole()) {
+    if (!rows_) rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
+    rows_->fetch(points(), members, h.gram.threads);
   }
-  for (std::size_t k = 0; k < stay.size(); ++k) {
-    const float* row =
-        K_before_.values.get() + static_cast<std::size_t>(before[k]) * stride_before;
-    float* out = K + static_cast<std::size_t>(stay[k]) * stride;
-    for (std::size_t l = 0; l < stay.size(); ++l) out[stay[l]] = row[before[l]];
-  }
-  std::vector<float*> row(fresh.size());
-  for (std::size_t k = 0; k < fresh.size(); ++k)
-    row[k] = K + static_cast<std::size_t>(fresh[k]) * stride;
-  part->block(fresh.data(), fresh.size(), 0, size, row.data());
-  for (std::int32_t l : stay)
-    for (std::int32_t k : fresh)
-      K[static_cast<std::size_t>(l) * stride + static_cast<std::size_t>(k)] =
-          K[static_cast<std::size_t>(k) * stride + static_cast<std::size_t>(l)];
-  for (std::int32_t a : work_before) place_[static_cast<std::size_t>(a)] = -1;
-  for (std::size_t k = 0; k < size; ++k)
-    place_[static_cast<std::size_t>(work_[k])] = static_cast<std::int32_t>(k);
+  // To gather the values from rows that are in no cache would take longer.
+  set_.fill(joined, *points().subset(members));
 }
 
 // The changes of the working set go to x and to F of all active members.
 void BlockSolver::spread() {
-  const std::size_t size = work_.size();
-  Positions changed;
+  LocalProblem& local = set_.local;
+  Positions changed, places;
   std::vector<double> coefficient;
-  for (std::size_t k = 0; k < size; ++k) {
-    const auto m = static_cast<std::size_t>(active_[static_cast<std::size_t>(work_[k])]);
+  for (std::int32_t t : set_.held()) {
+    const std::size_t a = set_.who(t), m = static_cast<std::size_t>(active_[a]);
     double change = 0.0;
     for (std::size_t j = 0; j < h.per; ++j) {
       double& x = h.x[m * h.per + j];
-      change += local_.x[j * size + k] - x;
-      x = local_.x[j * size + k];
+      const double x_new = local.x[j * set_.columns() + static_cast<std::size_t>(t)];
+      change += x_new - x;
+      x = x_new;
     }
     if (change == 0.0) continue;
-    changed.push_back(work_[k]);
+    changed.push_back(static_cast<std::int32_t>(a));
+    places.push_back(t);
     coefficient.push_back(change);
     moved_ += std::abs(change);
   }
-  if (whole()) {  // the small QP has followed every gradient
-    for (std::size_t k = 0; k < size; ++k) {
-      const auto a = static_cast<std::size_t>(work_[k]);
-      F_[a] = local_.G[k] + h.c[static_cast<std::size_t>(active_[a]) * h.per];
-    }
+  std::vector<const float*> row(changed.size());
+  if (whole()) {  // the rows of the working set say all
+    for (std::size_t k = 0; k < changed.size(); ++k)
+      row[k] = local.row(static_cast<std::size_t>(places[k]));
+    std::vector<double> added(set_.columns(), 0.0);
+    simd().add_rows_single(row.data(), coefficient.data(), row.size(), added.data(), added.size());
+    for (std::int32_t t : set_.held()) F_[set_.who(t)] += added[static_cast<std::size_t>(t)];
     return;
   }
   if (linear_) {
     points().add_linear(changed, coefficient, F_.data(), F_.size());
     return;
   }
-  std::vector<const float*> row(changed.size());
   for (std::size_t k = 0; k < changed.size(); ++k)
     row[k] = rows_->row(static_cast<std::size_t>(changed[k]));
   share(h.gram.threads, active_.size(), kGrain, [&](std::size_t from, std::size_t to) {
@@ -365,17 +384,19 @@ void BlockSolver::keep(const Positions& kept) {
   for (std::size_t k = 0; k < kept.size(); ++k) {
     const auto a = static_cast<std::size_t>(kept[k]);
     moved[a] = static_cast<std::int32_t>(k);
+  }
+  WorkingSet::Change change;
+  for (std::int32_t t : set_.held())
+    if (moved[set_.who(t)] < 0) change.leaving[group_of(set_.who(t))].push_back(t);
+  set_.exchange(std::move(change), round_);
+  for (std::size_t k = 0; k < kept.size(); ++k) {
+    const auto a = static_cast<std::size_t>(kept[k]);
     active_[k] = active_[a];
     F_[k] = F_[a];
-    place_[k] = place_[a];
   }
   active_.resize(kept.size());
   F_.resize(kept.size());
-  place_.resize(kept.size());
-  for (Positions* list : {&recent_, &work_}) {
-    for (std::int32_t& a : *list) a = moved[static_cast<std::size_t>(a)];
-    std::erase(*list, -1);
-  }
+  set_.renumber(moved, kept.size());
 }
 
 // The error of a kernel value is the same whenever it is used, so it comes in by what x has changed
@@ -439,12 +460,14 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       continue;
     }
     progress(iterations, now);
-    if (shrinking_ && !linear_ && !sheet_ && active_.size() > 2 * kWorkingSet && !recent_.empty()) shrink(e);
-    choose(e, eps);
+    if (shrinking_ && !linear_ && !sheet_ && active_.size() > 2 * kFresh && set_.size() > 0)
+      shrink(e);
+    ++round_;
+    fill_kernel(set_.exchange(choose(e, eps), round_));
     fill_local();
-    constexpr std::int64_t kMost = 200 * kWorkingSet;
+    constexpr std::int64_t kMost = 50'000;
     const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
-    const std::int64_t spent = local_.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
+    const std::int64_t spent = set_.local.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
     iterations += spent;
     spread();
     if (spent == 0) {  // no pair of the working set moves: rounding

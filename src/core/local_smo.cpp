@@ -7,19 +7,16 @@ namespace supple {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr float kInf = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
 void LocalProblem::resize(std::size_t variables, std::size_t columns) {
-  for (auto* values : {&x, &lo, &hi, &G, &bar_up_, &bar_low_}) values->resize(variables);
-  diagonal.resize(variables);
+  for (auto* values : {&x, &lo, &hi}) values->resize(variables);
+  for (auto* values : {&G, &diagonal, &bar_up_, &bar_low_}) values->resize(variables);
   column_.resize(variables);
   stride = (columns + kLanes - 1) / kLanes * kLanes;
-  if (columns * stride > kernel_.room) {
-    kernel_.room = columns * stride;
-    kernel_.values = std::make_unique_for_overwrite<float[]>(kernel_.room);
-  }
+  if (columns * stride > kernel_.size()) kernel_ = AlignedSingles(columns * stride);
 }
 
 void LocalProblem::take_from(const Sheet& sheet, Positions which) {
@@ -31,8 +28,7 @@ void LocalProblem::take_from(const Sheet& sheet, Positions which) {
   gathered_.assign(which_.size(), 0);
 }
 
-const float* LocalProblem::row(std::size_t v) {
-  const std::size_t c = column_[v];
+const float* LocalProblem::row(std::size_t c) {
   float* own = kernel() + c * stride;
   if (!sheet_) return own;
   const float* whole = sheet_->row(static_cast<std::size_t>(which_[c]));
@@ -44,20 +40,20 @@ const float* LocalProblem::row(std::size_t v) {
 }
 
 void LocalProblem::set_bars(std::size_t v) {
-  bar_up_[v] = x[v] < hi[v] ? 0.0 : kInf;
-  bar_low_[v] = x[v] > lo[v] ? 0.0 : -kInf;
+  bar_up_[v] = x[v] < hi[v] ? 0.0f : kInf;
+  bar_low_[v] = x[v] > lo[v] ? 0.0f : -kInf;
 }
 
-void LocalProblem::scan(double delta, const float* row_i, const float* row_j) {
+void LocalProblem::scan(float delta, const float* row_i, const float* row_j) {
   pick_.assign(n_groups, {-1, kInf, -kInf});
   for (const Segment& s : segments) {
     const Scan found = simd().step_and_scan_f32(delta, row_i + s.column, row_j + s.column,
                                                 G.data() + s.start, bar_up_.data() + s.start,
                                                 bar_low_.data() + s.start, s.length);
     Pick& pick = pick_[s.group];
-    pick.low_max = std::max(pick.low_max, found.low_max);
-    if (found.up.index >= 0 && found.up.value < pick.smallest) {
-      pick.smallest = found.up.value;
+    pick.low_max = std::max(pick.low_max, static_cast<float>(found.low_max));
+    if (found.up.index >= 0 && found.up.value < static_cast<double>(pick.smallest)) {
+      pick.smallest = static_cast<float>(found.up.value);
       pick.i = found.up.index + static_cast<std::ptrdiff_t>(s.start);
     }
   }
@@ -66,7 +62,7 @@ void LocalProblem::scan(double delta, const float* row_i, const float* row_j) {
 double LocalProblem::gap() const {
   double worst = 0.0;
   for (const Pick& pick : pick_)
-    if (pick.i >= 0) worst = std::max(worst, pick.low_max - pick.smallest);
+    if (pick.i >= 0) worst = std::max(worst, static_cast<double>(pick.low_max - pick.smallest));
   return worst;
 }
 
@@ -79,7 +75,7 @@ bool LocalProblem::step() {
     if (pick.i < 0 || !(pick.low_max > pick.smallest)) continue;
     const auto candidate = static_cast<std::size_t>(pick.i);
     const Extreme partner = simd().best_partner_f32(
-        pick.smallest, static_cast<double>(diagonal[candidate]), row(candidate) + s.column,
+        pick.smallest, diagonal[candidate], row(column_[candidate]) + s.column,
         diagonal.data() + s.start, G.data() + s.start, bar_low_.data() + s.start, s.length);
     if (partner.index >= 0 && partner.value > best) {
       best = partner.value;
@@ -88,15 +84,18 @@ bool LocalProblem::step() {
     }
   }
   if (best == 0.0) return false;
+  const float *row_i = row(column_[i]), *row_j = row(column_[j]);
   const double curvature = std::max(
-      static_cast<double>(diagonal[i] + diagonal[j] - 2.0f * row(i)[column_[j]]), 1e-12);
+      static_cast<double>(diagonal[i] + diagonal[j] - 2.0f * row_i[column_[j]]), 1e-12);
   const double room_i = hi[i] - x[i], room_j = x[j] - lo[j];
-  const double delta = std::min({(G[j] - G[i]) / curvature, room_i, room_j});
+  const double rise = static_cast<double>(G[j] - G[i]);
+  const double delta = std::min({rise / curvature, room_i, room_j});
+  if (!(delta > 0.0)) return false;  // values beyond single precision
   x[i] = delta == room_i ? hi[i] : x[i] + delta;
   x[j] = delta == room_j ? lo[j] : x[j] - delta;
   set_bars(i);
   set_bars(j);
-  scan(delta, row(i), row(j));
+  scan(static_cast<float>(delta), row_i, row_j);
   return true;
 }
 
@@ -106,7 +105,8 @@ std::int64_t LocalProblem::solve(double eps, double share, std::int64_t max_iter
       column_[s.start + k] = s.column + k;
       set_bars(s.start + k);
     }
-  scan(0.0, row(0), row(0));
+  const float* any = row(segments.front().column);
+  scan(0.0f, any, any);
   const double goal = std::max(eps, share * gap());
   std::int64_t iterations = 0;
   while (gap() > goal && iterations < max_iterations && step()) ++iterations;

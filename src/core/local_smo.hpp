@@ -1,11 +1,13 @@
-// SMO on a small dense QP: the working set of the block solver. The kernel matrix is in single
-// precision and complete; x and the gradient are in double precision.
+// SMO on a small dense QP: the working set of the block solver. Kernel matrix and gradient are in
+// single precision, x is in double precision: what F becomes by the changes of x is not computed
+// here.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "aligned.hpp"
 #include "simd.hpp"
 #include "single.hpp"
 
@@ -18,39 +20,35 @@ struct LocalProblem {
   };
   std::vector<Segment> segments;
   std::size_t n_groups = 1;
-  std::vector<double> x, lo, hi, G;  // per variable
-  std::vector<float> diagonal;
-  struct Kernel {
-    std::unique_ptr<float[]> values;  // of each row with the columns
-    std::size_t room = 0;             // floats
-  };
+  std::vector<double> x, lo, hi;  // per variable
+  std::vector<float> G, diagonal;
   std::size_t stride = 0;  // from row to row
 
   void resize(std::size_t variables, std::size_t columns);  // the kernel is then undefined
-  float* kernel() { return kernel_.values.get(); }
-  void swap_kernel(Kernel& other) { std::swap(kernel_, other); }
+  float* kernel() { return kernel_.data(); }
+  void swap_kernel(AlignedSingles& other) { std::swap(kernel_, other); }
   // Column k is the example at which[k] of the sheet; rows are gathered when they are needed.
   void take_from(const Sheet& sheet, Positions which);
+  const float* row(std::size_t column);
   // Until the gap is at most max(eps, share * gap at the start); returns the iterations.
   std::int64_t solve(double eps, double share, std::int64_t max_iterations);
 
  private:
   struct Pick {
     std::ptrdiff_t i = -1;
-    double smallest, low_max;
+    float smallest, low_max;
   };
   void set_bars(std::size_t v);
-  void scan(double delta, const float* row_i, const float* row_j);
+  void scan(float delta, const float* row_i, const float* row_j);
   double gap() const;
   bool step();
-  const float* row(std::size_t v);
 
-  Kernel kernel_;
+  AlignedSingles kernel_;  // of each row with the columns
   const Sheet* sheet_ = nullptr;
   Positions which_;
   bool in_place_ = false;       // which_[k] == k: the sheet's rows serve as they are
   std::vector<char> gathered_;  // per column: its row is in kernel_
-  std::vector<double> bar_up_, bar_low_;
+  std::vector<float> bar_up_, bar_low_;
   std::vector<std::size_t> column_;
   std::vector<Pick> pick_;  // per group
 };

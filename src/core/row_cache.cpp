@@ -1,10 +1,6 @@
 #include "row_cache.hpp"
 
 #include <algorithm>
-#include <new>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 #include "threads.hpp"
 
@@ -14,19 +10,6 @@ namespace {
 
 constexpr std::size_t kFewest = 16;  // lines, however small the cache
 constexpr std::int32_t kNever = -1, kGivenUp = -2;
-
-// First touches cost as much as the kernel values; large pages make them cheap (NumPy asks for
-// them in the same way).
-float* large_array(std::size_t count) {
-  constexpr std::size_t kPage = 1u << 21;
-  const std::size_t bytes = (count * sizeof(float) + kPage) / kPage * kPage;
-  void* p = std::aligned_alloc(kPage, bytes);
-  if (p == nullptr) throw std::bad_alloc();
-#if defined(__linux__)
-  if (bytes >= 4 * kPage) madvise(p, bytes, MADV_HUGEPAGE);
-#endif
-  return static_cast<float*>(p);
-}
 
 std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
@@ -39,7 +22,7 @@ std::size_t RowCache::capacity(std::size_t size, std::size_t bytes) {
 RowCache::RowCache(std::size_t size, std::size_t bytes)
     : stride_(padded(size)),
       capacity_(capacity(size, bytes)),
-      values_(large_array(capacity_ * stride_)),
+      values_(capacity_ * stride_),
       line_of_(size, kNever) {}
 
 void RowCache::fetch(const SinglePoints& points, const Positions& wanted, std::size_t threads) {
@@ -111,7 +94,7 @@ void RowCache::keep(const Positions& kept) {
     const std::int32_t example = holder_[k] < 0 ? -1 : place[static_cast<std::size_t>(holder_[k])];
     if (example < 0 || used_[k] + kWhile < clock_) continue;
     const float* from = line(static_cast<std::int32_t>(k));
-    float* to = values_.get() + count * stride;  // never beyond `from`
+    float* to = values_.data() + count * stride;  // never beyond `from`
     for (std::size_t j = 0; j < kept.size(); ++j) to[j] = from[kept[j]];
     holder.push_back(example);
     used.push_back(used_[k]);

@@ -55,14 +55,14 @@ struct Simd {
   // increase and +inf elsewhere; bar_low is 0 where it may decrease and -inf elsewhere.
   Scan (*step_and_scan_f64)(double delta, const double* row_i, const double* row_j, double* G,
                             const double* bar_up, const double* bar_low, std::size_t n);
-  Scan (*step_and_scan_f32)(double delta, const float* row_i, const float* row_j, double* G,
-                            const double* bar_up, const double* bar_low, std::size_t n);
+  Scan (*step_and_scan_f32)(float delta, const float* row_i, const float* row_j, float* G,
+                            const float* bar_up, const float* bar_low, std::size_t n);
   // SMO: the partner j of i with the largest second-order gain (G_j - G_i)^2 / curvature
   Extreme (*best_partner_f64)(double G_i, double K_ii, const double* row_i,
                               const double* diagonal, const double* G, const double* bar_low,
                               std::size_t n);
-  Extreme (*best_partner_f32)(double G_i, double K_ii, const float* row_i, const float* diagonal,
-                              const double* G, const double* bar_low, std::size_t n);
+  Extreme (*best_partner_f32)(float G_i, float K_ii, const float* row_i, const float* diagonal,
+                              const float* G, const float* bar_low, std::size_t n);
   // Blocks: kQueries packed queries against whole panels, out[q * stride + point]
   void (*block_distance_f64)(const double* queries, const double* panels, std::size_t n_features,
                              std::size_t n_panels, double* out, std::size_t stride);
@@ -86,7 +86,8 @@ struct Simd {
   void (*transpose_single)(const float* in, float* out, std::size_t stride);
   // v[i] <- exp(-gamma (norm + norms[i] - 2 v[i]))
   void (*rbf_f64)(double gamma, double norm, const double* norms, double* v, std::size_t n);
-  void (*rbf_single)(float gamma, float norm, const float* norms, float* v, std::size_t n);
+  void (*rbf_single)(float gamma, float norm, const float* norms, const float* dots, float* out,
+                     std::size_t n);  // the same from dots to out
   // out += sum over k of coef[k] row[k]
   void (*add_rows_single)(const float* const* row, const double* coef, std::size_t count,
                           double* out, std::size_t n);

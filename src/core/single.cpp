@@ -14,20 +14,22 @@ std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 
 }  // namespace
 
-void SinglePoints::finish(float norm, std::size_t from, std::size_t count, float* values) const {
+void SinglePoints::finish(float norm, std::size_t from, std::size_t count, const float* dots,
+                          float* out) const {
   const auto gamma = static_cast<float>(kernel_.gamma), coef0 = static_cast<float>(kernel_.coef0);
   switch (kernel_.kind) {
     case KernelKind::linear:
+      std::copy_n(dots, count, out);
       return;
     case KernelKind::rbf:
-      simd().rbf_single(gamma, norm, norm_.data() + from, values, count);
+      simd().rbf_single(gamma, norm, norm_.data() + from, dots, out, count);
       return;
     case KernelKind::poly:
       for (std::size_t k = 0; k < count; ++k)
-        values[k] = integer_power(gamma * values[k] + coef0, kernel_.degree);
+        out[k] = integer_power(gamma * dots[k] + coef0, kernel_.degree);
       return;
     case KernelKind::sigmoid:
-      for (std::size_t k = 0; k < count; ++k) values[k] = std::tanh(gamma * values[k] + coef0);
+      for (std::size_t k = 0; k < count; ++k) out[k] = std::tanh(gamma * dots[k] + coef0);
   }
 }
 
@@ -51,10 +53,9 @@ void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size
       for (std::size_t q = first; q < last; q += kSingleQueries) {
         const Pack& queries = packs[(q - first) / kSingleQueries];
         dots(queries, start, start + length, values.data(), tile);
-        for (std::size_t k = 0; k < std::min(kSingleQueries, last - q); ++k) {
-          finish(queries.norm[k], start, length, values.data() + k * tile);
-          std::copy_n(values.data() + k * tile, length, row[q + k] + (start - from));
-        }
+        for (std::size_t k = 0; k < std::min(kSingleQueries, last - q); ++k)
+          finish(queries.norm[k], start, length, values.data() + k * tile,
+                 row[q + k] + (start - from));
       }
     }
     for (std::size_t q = first; q < last; q += kSingleQueries)

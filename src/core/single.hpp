@@ -48,7 +48,8 @@ class SinglePoints {
                     std::size_t stride) const = 0;
   virtual std::size_t bytes_per_point() const = 0;
   virtual std::size_t packs_together() const = 0;  // how many are held at once
-  void finish(float norm, std::size_t from, std::size_t count, float* values) const;
+  void finish(float norm, std::size_t from, std::size_t count, const float* dots,
+              float* out) const;
 
   Kernel kernel_;
   std::size_t size_, n_features_;
