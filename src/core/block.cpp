@@ -9,7 +9,7 @@
 #include <numeric>
 #include <utility>
 
-#include "head.hpp"
+#include "active_set.hpp"
 #include "row_cache.hpp"
 #include "threads.hpp"
 #include "working_set.hpp"
@@ -31,20 +31,8 @@ class BlockSolver {
   SmoResult run(double eps, std::int64_t max_iterations, const Progress& progress);
 
  private:
-  using Candidate = std::pair<double, std::int32_t>;  // violation, position
-  struct Extremes {
-    PerGroup up{kInf, kInf}, low{-kInf, -kInf};
-    std::size_t inside = 0;  // variables strictly inside their box
-  };
   const SinglePoints& points() { return part_ ? *part_ : h.single(); }
   void activate_all();
-  void refresh();  // F_ from the head
-  template <typename Gradient>
-  Extremes extremes(const Positions& members, const Gradient& F) const;
-  double gap(const Extremes& e) const;
-  std::size_t group_of(std::size_t a) const {
-    return h.group[static_cast<std::size_t>(active_[a]) * h.per];
-  }
   WorkingSet::Change choose(const Extremes& e, double eps);
   void leave(const Extremes& e, std::size_t joining, WorkingSet::Change& change);
   std::size_t largest_set() const;
@@ -53,11 +41,10 @@ class BlockSolver {
   void fill_kernel(const Positions& joined);
   bool whole() const { return set_.size() == active_.size(); }
   void spread();
-  void shrink(const Extremes& e);
   void set_aside_far();
   void keep(const Positions& kept);
   double drift() const;
-  double roughness() const;  // of F_
+  double roughness() const;  // of F of the active members
   void leave_behind();  // F of the active members goes to the head
   void catch_up();      // and that of the others follows, in single precision
 
@@ -66,17 +53,16 @@ class BlockSolver {
   std::vector<double> x_known_;  // the x that h.F belongs to
   Positions movable_;            // members with a box that is not a point
   bool in_order_;                // all members are movable, and in their order
-  Positions active_;             // those of them that have not been set aside
+  ActiveSet active_;             // those of them that have not been set aside
   bool shrunk_ = false;
   double slack_ = kInf;          // that F of those set aside as far may use up
-  std::vector<double> F_;        // of the active members
   std::shared_ptr<const Sheet> sheet_;  // all members are then one working set
   std::unique_ptr<SinglePoints> part_;  // the active members, unless they are all
   std::unique_ptr<RowCache> rows_;
   WorkingSet set_;
   std::uint32_t round_ = 0;
   bool linear_;
-  // What bounds the errors of F_: how rough F was, and the changes of x that F_ has followed in
+  // What bounds the errors of F: how rough it was, and the changes of x that it has followed in
   // single precision, to and fro.
   const double rough_at_start_;
   const std::vector<double> x_at_start_;
@@ -88,6 +74,7 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       shrinking_(shrinking),
       polish_follows_(polish_follows),
       x_known_(head.x),
+      active_(head),
       sheet_(head.gram.sheet()),
       set_(head.n_groups, head.per),
       linear_(head.gram.linear()),
@@ -107,41 +94,13 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
 }
 
 void BlockSolver::activate_all() {
-  active_ = movable_;
-  F_.resize(active_.size());
-  refresh();
+  active_.assign(movable_);
   part_.reset();
-  if (!in_order_ && !sheet_) part_ = h.single().subset(active_);
+  if (!in_order_ && !sheet_) part_ = h.single().subset(movable_);
   rows_.reset();
   set_.restart(active_.size());
   shrunk_ = false;
   slack_ = kInf;
-}
-
-void BlockSolver::refresh() {
-  for (std::size_t a = 0; a < active_.size(); ++a)
-    F_[a] = h.F[static_cast<std::size_t>(active_[a])];
-}
-
-template <typename Gradient>
-BlockSolver::Extremes BlockSolver::extremes(const Positions& members, const Gradient& F) const {
-  Extremes e;
-  for (std::size_t a = 0; a < members.size(); ++a)
-    for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t v = static_cast<std::size_t>(members[a]) * h.per + j, g = h.group[v];
-      const double G = F(a) - h.c[v];
-      if (h.x[v] < h.hi[v]) e.up[g] = std::min(e.up[g], G);
-      if (h.x[v] > h.lo[v]) e.low[g] = std::max(e.low[g], G);
-      e.inside += h.inside(v);
-    }
-  return e;
-}
-
-double BlockSolver::gap(const Extremes& e) const {
-  double worst = 0.0;
-  for (std::size_t g = 0; g < h.n_groups; ++g)
-    if (e.up[g] < kInf && e.low[g] > -kInf) worst = std::max(worst, e.low[g] - e.up[g]);
-  return worst;
 }
 
 // Those at a bound that they do not strive to leave make room for the most violating from both
@@ -151,34 +110,15 @@ WorkingSet::Change BlockSolver::choose(const Extremes& e, double eps) {
   WorkingSet::Change change;
   if (sheet_ || active_.size() <= kWhole) {
     for (std::size_t a = 0; a < active_.size(); ++a)
-      if (!set_.holds(a)) change.joining[group_of(a)].push_back(static_cast<std::int32_t>(a));
+      if (!set_.holds(a)) change.joining[active_.group(a)].push_back(static_cast<std::int32_t>(a));
     return change;
   }
   const std::size_t most = largest_set();
   const std::size_t fresh = std::min(std::clamp(active_.size() / 16, kFewest, kFresh), most / 2);
-  std::array<std::vector<Candidate>, 2> ends;
-  for (std::size_t a = 0; a < active_.size(); ++a) {
-    if (set_.holds(a)) continue;
-    const auto position = static_cast<std::int32_t>(a);
-    for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j, g = h.group[v];
-      const double G = F_[a] - h.c[v], up = e.low[g] - G, down = G - e.up[g];
-      if (h.x[v] < h.hi[v] && up > 0.5 * eps) ends[0].emplace_back(up, position);
-      if (h.x[v] > h.lo[v] && down > 0.5 * eps) ends[1].emplace_back(down, position);
-    }
-  }
-  Positions joining;
-  for (std::size_t side = 0; side < 2; ++side) {
-    auto& list = ends[side];
-    const std::size_t room = fresh * (side + 1) / 2 - joining.size();
-    const auto last = list.begin() + static_cast<std::ptrdiff_t>(std::min(list.size(), room));
-    std::nth_element(list.begin(), last, list.end(), std::greater<Candidate>());
-    for (auto candidate = list.begin(); candidate != last; ++candidate)
-      joining.push_back(candidate->second);
-  }
-  std::sort(joining.begin(), joining.end());
-  joining.erase(std::unique(joining.begin(), joining.end()), joining.end());
-  for (std::int32_t a : joining) change.joining[group_of(static_cast<std::size_t>(a))].push_back(a);
+  const Positions joining =
+      active_.worst(e, eps, fresh, [&](std::size_t a) { return set_.holds(a); });
+  for (std::int32_t a : joining)
+    change.joining[active_.group(static_cast<std::size_t>(a))].push_back(a);
   leave(e, joining.size(), change);
   return change;
 }
@@ -190,12 +130,12 @@ void BlockSolver::leave(const Extremes& e, std::size_t joining, WorkingSet::Chan
     const std::size_t a = set_.who(t);
     bool content = set_.since(t) + 1 < round_;
     for (std::size_t j = 0; j < h.per && content; ++j) {
-      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j;
-      const double g = F_[a] - h.c[v] - level[h.group[v]];
+      const std::size_t v = active_.member(a) * h.per + j;
+      const double g = active_.F[a] - h.c[v] - level[h.group[v]];
       content = (h.x[v] <= h.lo[v] && g > 0.0) || (h.x[v] >= h.hi[v] && g < 0.0);
     }
     if (content)
-      change.leaving[group_of(a)].push_back(t);
+      change.leaving[active_.group(a)].push_back(t);
     else
       staying.push_back(t);
   }
@@ -207,7 +147,7 @@ void BlockSolver::leave(const Extremes& e, std::size_t joining, WorkingSet::Chan
   std::nth_element(staying.begin(), staying.begin() + surplus, staying.end(),
                    [&](std::int32_t s, std::int32_t t) { return set_.since(s) < set_.since(t); });
   for (auto t = staying.begin(); t != staying.begin() + surplus; ++t)
-    change.leaving[group_of(set_.who(*t))].push_back(*t);
+    change.leaving[active_.group(set_.who(*t))].push_back(*t);
 }
 
 std::size_t BlockSolver::largest_set() const {
@@ -222,9 +162,9 @@ PerGroup BlockSolver::levels(const Extremes& e) const {
   for (std::int32_t t : set_.held()) {
     const std::size_t a = set_.who(t);
     for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j;
+      const std::size_t v = active_.member(a) * h.per + j;
       if (!h.inside(v)) continue;
-      sum[h.group[v]] += F_[a] - h.c[v];
+      sum[h.group[v]] += active_.F[a] - h.c[v];
       count[h.group[v]] += 1.0;
     }
   }
@@ -239,12 +179,12 @@ void BlockSolver::fill_local() {
   for (std::int32_t t : set_.held()) {
     const std::size_t a = set_.who(t);
     for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j;
+      const std::size_t v = active_.member(a) * h.per + j;
       const std::size_t at = j * set_.columns() + static_cast<std::size_t>(t);
       local.x[at] = h.x[v];
       local.lo[at] = h.lo[v];
       local.hi[at] = h.hi[v];
-      local.G[at] = static_cast<float>(F_[a] - h.c[v]);
+      local.G[at] = static_cast<float>(active_.F[a] - h.c[v]);
       local.diagonal[at] = static_cast<float>(h.diagonal(v));
     }
   }
@@ -256,7 +196,7 @@ void BlockSolver::fill_kernel(const Positions& joined) {
     Positions slots(set_.size());
     for (std::size_t k = 0; k < set_.size(); ++k)
       slots[k] = static_cast<std::int32_t>(
-          h.slot[static_cast<std::size_t>(active_[set_.who(set_.held()[k])])]);
+          h.slot[active_.member(set_.who(set_.held()[k]))]);
     set_.local.take_from(*sheet_, std::move(slots));
     return;
   }
@@ -282,7 +222,7 @@ void BlockSolver::spread() {
   Positions changed, places;
   std::vector<double> coefficient;
   for (std::int32_t t : set_.held()) {
-    const std::size_t a = set_.who(t), m = static_cast<std::size_t>(active_[a]);
+    const std::size_t a = set_.who(t), m = active_.member(a);
     double change = 0.0;
     for (std::size_t j = 0; j < h.per; ++j) {
       double& x = h.x[m * h.per + j];
@@ -290,6 +230,7 @@ void BlockSolver::spread() {
       change += x_new - x;
       x = x_new;
     }
+    active_.moved(a);
     if (change == 0.0) continue;
     changed.push_back(static_cast<std::int32_t>(a));
     places.push_back(t);
@@ -302,11 +243,11 @@ void BlockSolver::spread() {
       row[k] = local.row(static_cast<std::size_t>(places[k]));
     std::vector<double> added(set_.columns(), 0.0);
     simd().add_rows_single(row.data(), coefficient.data(), row.size(), added.data(), added.size());
-    for (std::int32_t t : set_.held()) F_[set_.who(t)] += added[static_cast<std::size_t>(t)];
+    for (std::int32_t t : set_.held()) active_.F[set_.who(t)] += added[static_cast<std::size_t>(t)];
     return;
   }
   if (linear_) {
-    points().add_linear(changed, coefficient, F_.data(), F_.size());
+    points().add_linear(changed, coefficient, active_.F.data(), active_.F.size());
     return;
   }
   for (std::size_t k = 0; k < changed.size(); ++k)
@@ -316,25 +257,10 @@ void BlockSolver::spread() {
     // A piece of F stays in the first-level cache while all rows are added.
     for (std::size_t start = from; start < to; start += kGrain) {
       for (std::size_t k = 0; k < row.size(); ++k) part[k] = row[k] + start;
-      simd().add_rows_single(part.data(), coefficient.data(), part.size(), F_.data() + start,
+      simd().add_rows_single(part.data(), coefficient.data(), part.size(), active_.F.data() + start,
                              std::min(to, start + kGrain) - start);
     }
   });
-}
-
-void BlockSolver::shrink(const Extremes& e) {
-  Positions kept;
-  for (std::size_t a = 0; a < active_.size(); ++a) {
-    bool stuck = true;
-    for (std::size_t j = 0; j < h.per && stuck; ++j) {
-      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j, g = h.group[v];
-      const double G = F_[a] - h.c[v];
-      stuck = h.fixed(v) || (h.x[v] <= h.lo[v] && G > e.low[g]) ||
-              (h.x[v] >= h.hi[v] && G < e.up[g]);
-    }
-    if (!stuck) kept.push_back(static_cast<std::int32_t>(a));
-  }
-  keep(kept);
 }
 
 // A problem that was solved before some examples joined or left: those far from the margin will
@@ -343,7 +269,7 @@ void BlockSolver::set_aside_far() {
   std::vector<double> slack(active_.size(), kInf);
   for (std::size_t a = 0; a < active_.size(); ++a)
     for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t v = static_cast<std::size_t>(active_[a]) * h.per + j;
+      const std::size_t v = active_.member(a) * h.per + j;
       if (h.x[v] < h.hi[v]) slack[a] = std::min(slack[a], h.gradient(v));
       if (h.x[v] > h.lo[v]) slack[a] = std::min(slack[a], -h.gradient(v));
     }
@@ -363,10 +289,10 @@ void BlockSolver::set_aside_far() {
 double BlockSolver::drift() const {
   double most = 0.0;
   for (std::size_t a = 0; a < active_.size(); ++a) {
-    const auto m = static_cast<std::size_t>(active_[a]);
+    const auto m = active_.member(a);
     bool moved = false;
     for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) moved |= h.x[v] != x_known_[v];
-    if (!moved) most = std::max(most, std::abs(F_[a] - h.F[m]));
+    if (!moved) most = std::max(most, std::abs(active_.F[a] - h.F[m]));
   }
   return most;
 }
@@ -378,24 +304,19 @@ void BlockSolver::keep(const Positions& kept) {
     catch_up();
   }
   shrunk_ = true;
-  if (rows_) rows_->keep(kept);
+  if (kept.size() <= kWhole)
+    rows_.reset();  // the working set will hold all values
+  else if (rows_)
+    rows_->keep(kept);
   part_ = points().subset(kept);
   Positions moved(active_.size(), -1);
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    const auto a = static_cast<std::size_t>(kept[k]);
-    moved[a] = static_cast<std::int32_t>(k);
-  }
+  for (std::size_t k = 0; k < kept.size(); ++k)
+    moved[static_cast<std::size_t>(kept[k])] = static_cast<std::int32_t>(k);
   WorkingSet::Change change;
   for (std::int32_t t : set_.held())
-    if (moved[set_.who(t)] < 0) change.leaving[group_of(set_.who(t))].push_back(t);
+    if (moved[set_.who(t)] < 0) change.leaving[active_.group(set_.who(t))].push_back(t);
   set_.exchange(std::move(change), round_);
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    const auto a = static_cast<std::size_t>(kept[k]);
-    active_[k] = active_[a];
-    F_[k] = F_[a];
-  }
-  active_.resize(kept.size());
-  F_.resize(kept.size());
+  active_.keep(kept);
   set_.renumber(moved, kept.size());
 }
 
@@ -412,8 +333,8 @@ double BlockSolver::roughness() const {
 void BlockSolver::leave_behind() {
   h.behind.assign(h.members(), 1);
   for (std::size_t a = 0; a < active_.size(); ++a) {
-    const auto m = static_cast<std::size_t>(active_[a]);
-    h.F[m] = F_[a];
+    const auto m = active_.member(a);
+    h.F[m] = active_.F[a];
     h.behind[m] = 0;
   }
   h.x_behind = x_known_;
@@ -433,8 +354,8 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
   if (shrinking_ && !linear_ && h.factor.size() > 0) set_aside_far();
   double known_gap = kInf;  // at the last F in double precision
   while (true) {
-    const Extremes e = extremes(active_, [&](std::size_t a) { return F_[a]; });
-    const double now = gap(e);
+    const Extremes e = active_.extremes();
+    const double now = e.gap(h.n_groups);
     const bool out_of_time = max_iterations >= 0 && iterations >= max_iterations;
     if (now <= eps || out_of_time) {
       // A polish that follows looks at those set aside when it has finished with the others.
@@ -443,9 +364,9 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       if (!leave) catch_up();
       h.balance_mu();
       h.sharpen();
-      const Positions& known = leave ? active_ : movable_;
-      const double exact = gap(extremes(
-          known, [&](std::size_t a) { return h.F[static_cast<std::size_t>(known[a])]; }));
+      if (!leave) active_.assign(movable_);
+      active_.refresh();
+      const double exact = active_.extremes().gap(h.n_groups);
       if (leave && exact > eps) catch_up();
       // Rows in single precision may be too coarse to come closer.
       if (exact <= eps || out_of_time || exact > 0.5 * known_gap) {
@@ -453,15 +374,12 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
         return {exact <= eps, iterations};
       }
       known_gap = exact;
-      if (shrunk_)
-        activate_all();
-      else
-        refresh();
+      if (shrunk_) activate_all();
       continue;
     }
     progress(iterations, now);
     if (shrinking_ && !linear_ && !sheet_ && active_.size() > 2 * kFresh && set_.size() > 0)
-      shrink(e);
+      keep(active_.unsettled(e));
     ++round_;
     fill_kernel(set_.exchange(choose(e, eps), round_));
     fill_local();

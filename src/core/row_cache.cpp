@@ -39,7 +39,7 @@ void RowCache::fetch(const SinglePoints& points, const Positions& wanted, std::s
     regretted += at == kGivenUp;
   }
   if (missing.empty()) return;
-  open_ = std::min(capacity_, std::max(open_ + regretted, 2 * wanted.size()));
+  open_ = std::min(capacity_, std::max(open_ + regretted, wanted.size() + wanted.size() / 4));
   find_lines(missing.size(), lines);
   std::vector<float*> row(missing.size());
   for (std::size_t k = 0; k < missing.size(); ++k) {
@@ -80,9 +80,8 @@ void RowCache::keep(const Positions& kept) {
   const std::size_t stride = padded(kept.size());
   const std::size_t capacity =
       std::min(kept.size(), capacity_ * stride_ / std::max<std::size_t>(1, stride));
-  // Rows of examples that stay move to the front, shortened; those not used for a while are not
-  // worth the way.
-  constexpr std::uint64_t kWhile = 4;
+  // Rows of examples that stay move to the front, shortened; those not used of late are not worth
+  // the way.
   std::size_t count = 0;
   Positions holder;
   std::vector<std::uint64_t> used;
@@ -92,7 +91,7 @@ void RowCache::keep(const Positions& kept) {
   line_of_.assign(kept.size(), kNever);
   for (std::size_t k = 0; k < holder_.size() && count < capacity; ++k) {
     const std::int32_t example = holder_[k] < 0 ? -1 : place[static_cast<std::size_t>(holder_[k])];
-    if (example < 0 || used_[k] + kWhile < clock_) continue;
+    if (example < 0 || used_[k] < clock_) continue;
     const float* from = line(static_cast<std::int32_t>(k));
     float* to = values_.data() + count * stride;  // never beyond `from`
     for (std::size_t j = 0; j < kept.size(); ++j) to[j] = from[kept[j]];

@@ -69,30 +69,26 @@ void WorkingSet::close_gap(const std::vector<std::pair<std::size_t, std::size_t>
 
 void WorkingSet::fill(const Positions& places, const SinglePoints& points) {
   Positions rank(columns(), -1);  // of a place among those held
-  for (std::size_t k = 0; k < held_.size(); ++k)
+  for (std::size_t k = 0; k < size(); ++k)
     rank[static_cast<std::size_t>(held_[k])] = static_cast<std::int32_t>(k);
-  std::vector<char> is_new(columns(), 0);
-  constexpr std::size_t kTogether = 64;
-  std::vector<float> values(kTogether * size());
-  for (std::size_t first = 0; first < places.size(); first += kTogether) {
-    const std::size_t count = std::min(kTogether, places.size() - first);
-    Positions queries(count);
-    std::vector<float*> out(count);
-    for (std::size_t k = 0; k < count; ++k) {
-      queries[k] = rank[static_cast<std::size_t>(places[first + k])];
-      out[k] = values.data() + k * size();
-    }
-    points.block(queries.data(), count, 0, size(), out.data());
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto place = static_cast<std::size_t>(places[first + k]);
-      is_new[place] = 1;
-      for (std::size_t i = 0; i < size(); ++i) row(place)[held_[i]] = out[k][i];
-    }
+  Positions queries(places.size());
+  std::vector<float*> out(places.size());
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    queries[k] = rank[static_cast<std::size_t>(places[k])];
+    out[k] = row(static_cast<std::size_t>(places[k]));
   }
+  points.block(queries.data(), places.size(), 0, size(), out.data());
+  // With two groups there may be free places between those held.
+  const std::size_t together = groups_ > 1 ? region_[0].count : size();
+  for (float* values : out)
+    std::copy_backward(values + together, values + size(),
+                       values + region_[1].start + region_[1].count);
+  std::vector<char> is_new(columns(), 0);
+  for (std::int32_t s : places) is_new[static_cast<std::size_t>(s)] = 1;
   for (std::int32_t t : held_) {
     if (is_new[static_cast<std::size_t>(t)]) continue;
     float* own = row(static_cast<std::size_t>(t));
-    for (std::int32_t s : places) own[s] = row(static_cast<std::size_t>(s))[t];
+    for (std::size_t k = 0; k < places.size(); ++k) own[places[k]] = out[k][t];
   }
 }
 

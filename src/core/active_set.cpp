@@ -1,0 +1,125 @@
+#include "active_set.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+namespace supple {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+double Extremes::gap(std::size_t groups) const {
+  double worst = 0.0;
+  for (std::size_t g = 0; g < groups; ++g)
+    if (up[g] < kInf && low[g] > -kInf) worst = std::max(worst, low[g] - up[g]);
+  return worst;
+}
+
+void ActiveSet::assign(const Positions& members) {
+  member_ = members;
+  border_ = static_cast<std::size_t>(
+      std::find_if(members.begin(), members.end(),
+                   [&](std::int32_t m) { return h.group[static_cast<std::size_t>(m) * h.per] > 0; }) -
+      members.begin());
+  F.resize(size());
+  for (auto* values : {&c_, &bar_up_, &bar_low_}) values->resize(h.per * size());
+  for (std::size_t a = 0; a < size(); ++a) {
+    for (std::size_t j = 0; j < h.per; ++j) c_[j * size() + a] = h.c[member(a) * h.per + j];
+    moved(a);
+  }
+  refresh();
+}
+
+void ActiveSet::keep(const Positions& kept) {
+  const std::size_t before = size(), count = kept.size();
+  for (std::size_t j = 0; j < h.per; ++j)
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t to = j * count + k, from = j * before + static_cast<std::size_t>(kept[k]);
+      c_[to] = c_[from];
+      bar_up_[to] = bar_up_[from];
+      bar_low_[to] = bar_low_[from];
+    }
+  for (std::size_t k = 0; k < count; ++k) {
+    member_[k] = member_[static_cast<std::size_t>(kept[k])];
+    F[k] = F[static_cast<std::size_t>(kept[k])];
+  }
+  border_ = static_cast<std::size_t>(
+      std::lower_bound(kept.begin(), kept.end(), static_cast<std::int32_t>(border_)) -
+      kept.begin());
+  member_.resize(count);
+  F.resize(count);
+  for (auto* values : {&c_, &bar_up_, &bar_low_}) values->resize(h.per * count);
+}
+
+void ActiveSet::refresh() {
+  for (std::size_t a = 0; a < size(); ++a) F[a] = h.F[member(a)];
+}
+
+void ActiveSet::moved(std::size_t a) {
+  for (std::size_t j = 0; j < h.per; ++j) {
+    const std::size_t v = member(a) * h.per + j, at = j * size() + a;
+    bar_up_[at] = h.x[v] < h.hi[v] ? 0.0 : kInf;
+    bar_low_[at] = h.x[v] > h.lo[v] ? 0.0 : -kInf;
+  }
+}
+
+Extremes ActiveSet::extremes() const {
+  Extremes e{{kInf, kInf}, {-kInf, -kInf}};
+  for_each_run([&](std::size_t g, std::size_t start, std::size_t from, std::size_t to) {
+    double up = e.up[g], low = e.low[g];
+    for (std::size_t a = from; a < to; ++a) {
+      const double G = F[a] - c_[start + a];
+      up = std::min(up, G + bar_up_[start + a]);
+      low = std::max(low, G + bar_low_[start + a]);
+    }
+    e.up[g] = up;
+    e.low[g] = low;
+  });
+  return e;
+}
+
+void ActiveSet::take_largest(std::vector<float>& violation, std::size_t count,
+                             Positions& out) const {
+  if (count == 0) return;
+  float least = 0.0f;
+  if (count < size()) {
+    std::vector<float> sorted;
+    for (float value : violation)
+      if (value > 0.0f) sorted.push_back(value);
+    if (sorted.size() > count) {
+      const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(count);
+      std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
+      least = *last;
+    }
+  }
+  const std::size_t room = out.size() + count;
+  for (std::size_t a = 0; a < size(); ++a)
+    if (violation[a] > least) out.push_back(static_cast<std::int32_t>(a));
+  for (std::size_t a = 0; a < size() && least > 0.0f && out.size() < room; ++a)
+    if (violation[a] == least) out.push_back(static_cast<std::int32_t>(a));
+}
+
+Positions ActiveSet::unsettled(const Extremes& e) const {
+  std::vector<char> free(size(), 0);
+  for_each_run([&](std::size_t g, std::size_t start, std::size_t from, std::size_t to) {
+    const double up = e.up[g], low = e.low[g];
+    for (std::size_t a = from; a < to; ++a) {
+      const double G = F[a] - c_[start + a];
+      const bool stuck_low = bar_low_[start + a] < 0.0 && G > low;
+      const bool stuck_high = bar_up_[start + a] > 0.0 && G < up;
+      // Neither way: the box is a point.
+      const bool fixed = bar_low_[start + a] < 0.0 && bar_up_[start + a] > 0.0;
+      free[a] |= static_cast<char>(!(stuck_low || stuck_high || fixed));
+    }
+  });
+  Positions out;
+  for (std::size_t a = 0; a < size(); ++a)
+    if (free[a]) out.push_back(static_cast<std::int32_t>(a));
+  return out;
+}
+
+}  // namespace supple
