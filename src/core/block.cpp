@@ -363,6 +363,8 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       leave_behind();
       if (!leave) catch_up();
       h.balance_mu();
+      // Its kernel values serve to sharpen F, too.
+      if (polish_follows_) h.build_factor();
       h.sharpen();
       if (!leave) active_.assign(movable_);
       active_.refresh();

@@ -153,6 +153,24 @@ void Head::drop_derived(std::size_t member) {
     if (member_of(static_cast<std::size_t>(factor.variables()[i])) == member) factor.remove(i);
 }
 
+bool Head::build_factor() {
+  std::vector<std::int64_t> variables_inside, groups_inside;
+  Slots slots;
+  double sum = 0.0;
+  for (std::size_t v = 0; v < variables(); ++v) {
+    if (!inside(v)) continue;
+    variables_inside.push_back(static_cast<std::int64_t>(v));
+    groups_inside.push_back(group[v]);
+    slots.push_back(slot[member_of(v)]);
+    sum += diagonal(v);
+  }
+  if (slots.empty()) return false;
+  const double mean = sum / static_cast<double>(slots.size());
+  return factor.build(
+      variables_inside.data(), groups_inside.data(), slots.size(), mean > 0.0 ? mean : 1.0,
+      [&](double* upper, std::size_t stride) { gram.among(slots, upper, stride); });
+}
+
 bool Head::factored() const {
   for (std::int64_t v : factor.variables())
     if (!inside(static_cast<std::size_t>(v))) return false;

@@ -122,6 +122,8 @@ struct Head {
   void note_changes(std::uint64_t count);  // of F
   bool worn() const;     // F has gathered more rounding than it need have
   void forget_factor();  // factor and block will be built again
+  // The factor anew, of the variables inside their box; false and empty where it is nearly singular.
+  bool build_factor();
   bool factored() const;  // the factor holds just the variables inside their box
 
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
@@ -166,9 +168,11 @@ struct Head {
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();
-  // F of the margin follows the change there, by the kernel values in the factor; returns who has
-  // taken part: nobody where that does not pay.
-  std::vector<char> follow_by_factor(const Expansion& change);
+  // The expansion at these members, in double precision.
+  std::vector<double> values_at(const Expansion& e, const std::vector<std::size_t>& wanted);
+  // What the margin's part of it is at the margin, by the kernel values in the factor; returns who
+  // has taken part: nobody where that does not pay.
+  std::vector<char> add_by_factor(const Expansion& e, std::vector<double>& out) const;
   std::shared_ptr<const SinglePoints> single_;
   bool in_place_ = true;  // slot[m] == m for all members
   std::vector<std::int64_t> member_at_;

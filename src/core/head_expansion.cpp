@@ -54,14 +54,11 @@ void Head::sharpen() {
       }
     }
   }
-  if (2 * close.size() > members()) {
+  if (2 * close.size() > members() && !factor.has_kernel()) {
     refresh();
     return;
   }
-  Slots targets;
-  for (std::size_t m : close) targets.push_back(slot[m]);
-  const Expansion e = by_member(x);
-  const std::vector<double> exact = gram.expand(e.slots, e.coef, targets);
+  const std::vector<double> exact = values_at(by_member(x), close);
   for (std::size_t k = 0; k < close.size(); ++k) {
     F[close[k]] = exact[k];
     rough[close[k]] = 0;
@@ -103,7 +100,18 @@ Expansion Head::change_since(const std::vector<double>& x_before) const {
 void Head::follow_sharply(const std::vector<double>& x_before) {
   const Expansion e = change_since(x_before);
   if (e.coef.empty()) return;
-  const std::vector<char> done = follow_by_factor(e);  // what these members mean to each other
+  std::vector<std::size_t> sharp;
+  for (std::size_t m = 0; m < members(); ++m)
+    if (!rough[m]) sharp.push_back(m);
+  const std::vector<double> added = values_at(e, sharp);
+  for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
+  note_changes(1);
+}
+
+std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::size_t>& wanted) {
+  std::vector<double> out(wanted.size(), 0.0), by_factor(members(), 0.0);
+  // What margin members mean to each other.
+  const std::vector<char> done = add_by_factor(e, by_factor);
   Expansion rest;
   for (std::size_t k = 0; k < e.coef.size(); ++k)
     if (!done[static_cast<std::size_t>(e.member[k])]) {
@@ -111,19 +119,20 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
       rest.coef.push_back(e.coef[k]);
     }
   for (const bool among_done : {true, false}) {
-    std::vector<std::size_t> sharp;
+    std::vector<std::size_t> places;
     Slots targets;
-    for (std::size_t m = 0; m < members(); ++m)
-      if (!rough[m] && done[m] == among_done) {
-        sharp.push_back(m);
-        targets.push_back(slot[m]);
+    for (std::size_t k = 0; k < wanted.size(); ++k)
+      if (done[wanted[k]] == among_done) {
+        places.push_back(k);
+        targets.push_back(slot[wanted[k]]);
       }
     const Expansion& terms = among_done ? rest : e;
+    for (std::size_t k : places) out[k] = by_factor[wanted[k]];
     if (targets.empty() || terms.coef.empty()) continue;
     const std::vector<double> added = gram.expand(terms.slots, terms.coef, targets);
-    for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
+    for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] += added[k];
   }
-  note_changes(1);
+  return out;
 }
 
 void Head::follow_by_rows(const std::vector<double>& x_before) {
@@ -135,23 +144,21 @@ void Head::follow_by_rows(const std::vector<double>& x_before) {
   if (!e.coef.empty()) note_changes(1);
 }
 
-std::vector<char> Head::follow_by_factor(const Expansion& change) {
+std::vector<char> Head::add_by_factor(const Expansion& e, std::vector<double>& out) const {
   std::vector<char> done(members(), 0);
-  // A product with all of K_SS pays where most margin variables have changed.
-  if (!factor.has_kernel() || gram.linear() || 2 * change.coef.size() < factor.size()) return done;
+  // A product with all of K_SS pays where most margin variables take part.
+  if (!factor.has_kernel() || gram.linear() || 2 * e.coef.size() < factor.size()) return done;
   std::vector<double> weight(members(), 0.0), dx;
-  for (std::size_t k = 0; k < change.coef.size(); ++k)
-    weight[static_cast<std::size_t>(change.member[k])] = change.coef[k];
+  for (std::size_t k = 0; k < e.coef.size(); ++k)
+    weight[static_cast<std::size_t>(e.member[k])] = e.coef[k];
   for (std::int64_t v : factor.variables()) {
     const std::size_t m = member_of(static_cast<std::size_t>(v));
     dx.push_back(weight[m]);
     done[m] = 1;
   }
-  const std::vector<double> added = factor.product(dx);
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    const std::size_t m = member_of(static_cast<std::size_t>(factor.variables()[i]));
-    if (!rough[m]) F[m] += added[i];
-  }
+  const std::vector<double> product = factor.product(dx);
+  for (std::size_t i = 0; i < product.size(); ++i)
+    out[member_of(static_cast<std::size_t>(factor.variables()[i]))] = product[i];
   return done;
 }
 
