@@ -19,7 +19,7 @@ namespace supple {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr std::size_t kFewest = 64, kFresh = 256;  // members that join the working set at a time
+constexpr std::size_t kFewest = 64, kFresh = 128;  // members that join the working set at a time, at first
 constexpr std::size_t kLargest = 3072;             // working set
 constexpr std::size_t kWhole = 1024;  // so few active members are one working set
 constexpr double kShare = 0.1;        // of the gap that the small QP may leave
@@ -114,7 +114,8 @@ WorkingSet::Change BlockSolver::choose(const Extremes& e, double eps) {
     return change;
   }
   const std::size_t most = largest_set();
-  const std::size_t fresh = std::min(std::clamp(active_.size() / 16, kFewest, kFresh), most / 2);
+  const std::size_t base = std::clamp(active_.size() / 16, kFewest, kFresh);
+  const std::size_t fresh = std::min(std::clamp(set_.size() / 4, base, 3 * kFresh), most / 2);
   const Positions joining =
       active_.worst(e, eps, fresh, [&](std::size_t a) { return set_.holds(a); });
   for (std::int32_t a : joining)
@@ -380,7 +381,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       continue;
     }
     progress(iterations, now);
-    if (shrinking_ && !linear_ && !sheet_ && active_.size() > 2 * kFresh && set_.size() > 0)
+    if (shrinking_ && !linear_ && !sheet_ && active_.size() > 4 * kFresh && set_.size() > 0)
       keep(active_.unsettled(e));
     ++round_;
     fill_kernel(set_.exchange(choose(e, eps), round_));

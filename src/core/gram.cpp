@@ -335,7 +335,7 @@ std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
 std::shared_ptr<const Sheet> PointsGram::sheet() {
   constexpr std::size_t kLargest = 2048;  // examples; beyond, heads need a small part of it
   const std::size_t values = size() * size();
-  if (size() > kLargest || values * sizeof(float) > cache_bytes() || expected < values)
+  if (size() > kLargest || values * sizeof(float) > cache_bytes() || expected <= values)
     return nullptr;
   if (!single_) single_ = points_->single(kernel_);
   if (!sheet_) sheet_ = std::make_shared<Sheet>(*single_, threads);
