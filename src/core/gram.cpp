@@ -57,9 +57,11 @@ void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& 
   for (std::size_t q = 0; q < kQueries; ++q) finish(kernel, out + q * stride, to - from);
 }
 
-void Gram::values(std::size_t slot, const Slots& targets, double* out) {
-  const double* all = row(slot);
-  for (std::size_t i = 0; i < targets.size(); ++i) out[i] = all[targets[i]];
+void Gram::values(const Slots& sources, const Slots& targets, double* out) {
+  for (std::int64_t source : sources) {
+    const double* all = row(static_cast<std::size_t>(source));
+    for (std::int64_t target : targets) *out++ = all[target];
+  }
 }
 
 std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>& coef,
@@ -271,15 +273,22 @@ bool counts_up(const Slots& slots, std::size_t size) {
 
 }  // namespace
 
-void PointsGram::values(std::size_t slot, const Slots& targets, double* out) {
-  if (lasting || cached(slot) || 2 * targets.size() > size())
-    return Gram::values(slot, targets, out);
-  const std::unique_ptr<Points> part = points_->subset(targets.data(), targets.size());
+void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
+  std::unique_ptr<Points> part;
   std::vector<double> buffer(targets.size() + 2 * kLanes);
-  points_->load(slot, query_);
-  kernel_values(kernel_, *part, query_, 0, targets.size(), buffer.data());
-  count(targets.size());
-  std::copy_n(buffer.data(), targets.size(), out);
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    const auto slot = static_cast<std::size_t>(sources[k]);
+    double* own = out + k * targets.size();
+    if (lasting || cached(slot) || 2 * targets.size() > size()) {
+      Gram::values({sources[k]}, targets, own);
+      continue;
+    }
+    if (!part) part = points_->subset(targets.data(), targets.size());
+    points_->load(slot, query_);
+    kernel_values(kernel_, *part, query_, 0, targets.size(), buffer.data());
+    count(targets.size());
+    std::copy_n(buffer.data(), targets.size(), own);
+  }
 }
 
 void PointsGram::forget_copies() {
@@ -406,8 +415,13 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
     QueryBlock queries(points->n_features());
     const std::size_t width = n + 2 * kLanes;
     std::vector<double> values(kQueries * width);
+    Query query;
     const auto fill = [&](std::size_t first) {
-      pack(slots, first, queries);
+      queries.clear();
+      for (std::size_t k = first; k < std::min(n, first + kQueries); ++k) {
+        points->load(k, query);
+        queries.put(k - first, query);
+      }
       const std::size_t from = first / kLanes * kLanes;
       kernel_block(kernel_, *points, queries, from, n, values.data(), width);
       count(std::min(kQueries, n - first) * (n - from));

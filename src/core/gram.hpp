@@ -32,7 +32,7 @@ class Gram {
   // k(x_slot, .) for all examples held. The last three rows asked for stay valid.
   const double* row(std::size_t slot);
   // k(x_slot, .) for some; cheaper than a row where they are few and the row is not at hand.
-  virtual void values(std::size_t slot, const Slots& targets, double* out);
+  virtual void values(const Slots& sources, const Slots& targets, double* out);
   double diagonal(std::size_t slot) const { return diagonal_[slot]; }
   double largest_diagonal() const;  // in absolute value
   // Sum over k of coef[k] k(x_source[k], x_target[i]) for each target, by compensated summation:
@@ -106,7 +106,7 @@ class PointsGram final : public Gram {
   std::size_t size() const override { return points_->size(); }
   Points& points() { return *points_; }
   const Kernel& kernel() const { return kernel_; }
-  void values(std::size_t slot, const Slots& targets, double* out) override;
+  void values(const Slots& sources, const Slots& targets, double* out) override;
   std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
                              const Slots& targets) override;
   void among(const Slots& slots, double* out, std::size_t stride) override;

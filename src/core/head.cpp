@@ -371,12 +371,11 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
     slots.push_back(slot[member_of(v)]);
     entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
   }
-  std::vector<double> columns(entries.size() * slots.size());
-  for (std::size_t k = 0; k < entering.size(); ++k) {
-    const auto own = static_cast<std::size_t>(slot[member_of(entering[k])]);
-    if (block.rows() == members()) gram.row(own);  // the block will need all of it
-    gram.values(own, slots, columns.data() + k * slots.size());
-  }
+  Slots own(slots.end() - static_cast<std::ptrdiff_t>(entering.size()), slots.end());
+  if (block.rows() == members())  // the block will need all of their rows
+    for (std::int64_t s : own) gram.row(static_cast<std::size_t>(s));
+  std::vector<double> columns(own.size() * slots.size());
+  gram.values(own, slots, columns.data());
   if (factor.size() == 0) {
     const double own = diagonal(entering[0]);
     factor.set_sigma(own > 0.0 ? own : 1.0);

@@ -97,7 +97,7 @@ void Polish::admit(std::size_t v) {
 
 // A pass over the factor serves some of them at a time.
 void Polish::admit_several(const std::vector<Violator>& found, std::size_t room) {
-  constexpr std::size_t kTogether = 4;
+  constexpr std::size_t kTogether = 16;
   const std::size_t count = std::min(room, found.size());
   for (std::size_t first = 0; first < count; first += kTogether) {
     interrupt_();
