@@ -82,6 +82,17 @@ Extremes ActiveSet::extremes() const {
   return e;
 }
 
+Positions ActiveSet::inside() const {
+  Positions out;
+  for (std::size_t a = 0; a < size(); ++a)
+    for (std::size_t v = a; v < h.per * size(); v += size())
+      if (bar_up_[v] == 0.0 && bar_low_[v] == 0.0) {
+        out.push_back(static_cast<std::int32_t>(a));
+        break;
+      }
+  return out;
+}
+
 void ActiveSet::take_largest(std::vector<float>& violation, std::size_t count,
                              Positions& out) const {
   if (count == 0) return;

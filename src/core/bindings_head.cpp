@@ -235,14 +235,12 @@ void bind_head(nb::module_& m) {
              return to_numpy(groups_of(h, variables));
            })
       .def("build_factor",
-           [](Head& h, const In1<std::int64_t>& variables, double sigma) {
-             const Slots slots = slots_of(h, variables);
-             const std::vector<std::int64_t> groups = groups_of(h, variables);
+           [](Head& h) {
              nb::gil_scoped_release release;
-             return h.factor.build(
-                 variables.data(), groups.data(), slots.size(), sigma,
-                 [&](double* upper, std::size_t stride) { h.gram.among(slots, upper, stride); });
+             return h.build_factor();
            })
+      .def_prop_ro("margin_changes", &Head::margin_changes)
+      .def_prop_ro("nearly_factored", &Head::nearly_factored)
       .def("mean_diagonal",
            [](const Head& h, const In1<std::int64_t>& variables) {
              double sum = 0.0;

@@ -65,7 +65,7 @@ class BlockSolver {
   // What bounds the errors of F: how rough it was, and the changes of x that it has followed in
   // single precision, to and fro.
   const double rough_at_start_;
-  const std::vector<double> x_at_start_;
+  const Head::Known at_start_;
   double moved_ = 0.0;
 };
 
@@ -79,7 +79,7 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       set_(head.n_groups, head.per),
       linear_(head.gram.linear()),
       rough_at_start_(head.roughness),
-      x_at_start_(head.x) {
+      at_start_{head.x, head.F, head.rough} {
   for (std::size_t m = 0; m < h.members(); ++m)
     for (std::size_t j = 0; j < h.per; ++j)
       if (!h.fixed(m * h.per + j)) {
@@ -116,8 +116,17 @@ WorkingSet::Change BlockSolver::choose(const Extremes& e, double eps) {
   const std::size_t most = largest_set();
   const std::size_t base = std::clamp(active_.size() / 16, kFewest, kFresh);
   const std::size_t fresh = std::min(std::clamp(set_.size() / 4, base, 3 * kFresh), most / 2);
-  const Positions joining =
-      active_.worst(e, eps, fresh, [&](std::size_t a) { return set_.holds(a); });
+  Positions joining;
+  if (set_.size() == 0) {  // a problem that was solved before begins with its margin set
+    joining = active_.inside();
+    joining.resize(std::min(joining.size(), most - fresh));
+  }
+  std::vector<char> taken(active_.size(), 0);
+  for (std::int32_t a : joining) taken[static_cast<std::size_t>(a)] = 1;
+  const Positions worst = active_.worst(
+      e, eps, fresh, [&](std::size_t a) { return set_.holds(a) || taken[a]; });
+  joining.insert(joining.end(), worst.begin(), worst.end());
+  std::sort(joining.begin(), joining.end());
   for (std::int32_t a : joining)
     change.joining[active_.group(static_cast<std::size_t>(a))].push_back(a);
   leave(e, joining.size(), change);
@@ -275,7 +284,7 @@ void BlockSolver::set_aside_far() {
       if (h.x[v] > h.lo[v]) slack[a] = std::min(slack[a], -h.gradient(v));
     }
   const auto needed = std::count_if(slack.begin(), slack.end(), [](double s) { return s <= 0.0; });
-  const std::size_t wanted = std::max(kWhole, 2 * static_cast<std::size_t>(needed));
+  const std::size_t wanted = std::max(kWhole, 3 * static_cast<std::size_t>(needed));
   if (wanted >= active_.size()) return;
   std::vector<double> sorted = slack;
   std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(wanted), sorted.end());
@@ -326,7 +335,7 @@ void BlockSolver::keep(const Positions& kept) {
 double BlockSolver::roughness() const {
   constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
   double changed = 0.0;
-  for (std::size_t v = 0; v < h.variables(); ++v) changed += std::abs(h.x[v] - x_at_start_[v]);
+  for (std::size_t v = 0; v < h.variables(); ++v) changed += std::abs(h.x[v] - at_start_.x[v]);
   return rough_at_start_ + changed * h.single_error() +
          moved_ * kAddition * h.gram.largest_diagonal();
 }
@@ -365,8 +374,8 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       if (!leave) catch_up();
       h.balance_mu();
       // Its kernel values serve to sharpen F, too.
-      if (polish_follows_) h.build_factor();
-      h.sharpen();
+      if (polish_follows_ && !h.nearly_factored()) h.build_factor();
+      h.sharpen(&at_start_);
       if (!leave) active_.assign(movable_);
       active_.refresh();
       const double exact = active_.extremes().gap(h.n_groups);
@@ -395,7 +404,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       leave_behind();
       catch_up();
       h.balance_mu();
-      h.sharpen();
+      h.sharpen(&at_start_);
       return {false, iterations};
     }
   }

@@ -171,6 +171,19 @@ bool Head::build_factor() {
       [&](double* upper, std::size_t stride) { gram.among(slots, upper, stride); });
 }
 
+std::size_t Head::margin_changes() const {
+  std::vector<char> in_factor(variables(), 0);
+  for (std::int64_t v : factor.variables()) in_factor[static_cast<std::size_t>(v)] = 1;
+  std::size_t changes = 0;
+  for (std::size_t v = 0; v < variables(); ++v) changes += inside(v) != (in_factor[v] != 0);
+  return changes;
+}
+
+bool Head::nearly_factored() const {
+  constexpr std::size_t kFew = 8, kShare = 64;
+  return factor.size() > 0 && margin_changes() <= kFew + factor.size() / kShare;
+}
+
 bool Head::factored() const {
   for (std::int64_t v : factor.variables())
     if (!inside(static_cast<std::size_t>(v))) return false;

@@ -118,12 +118,21 @@ struct Head {
   }
   void restore(const Snapshot& snapshot);
   void refresh();        // F from scratch
-  void sharpen();        // F from scratch where roughness leaves open what is optimal
+  // F in double precision where roughness leaves open what is optimal: from scratch, or from what
+  // it once was (where it was not rough then).
+  struct Known {
+    std::vector<double> x, F;
+    std::vector<char> rough;
+  };
+  void sharpen(const Known* known = nullptr);
   void note_changes(std::uint64_t count);  // of F
   bool worn() const;     // F has gathered more rounding than it need have
   void forget_factor();  // factor and block will be built again
   // The factor anew, of the variables inside their box; false and empty where it is nearly singular.
   bool build_factor();
+  std::size_t margin_changes() const;  // variables that joined or left since it was factored
+  // So few that it is cheaper to let them enter or leave one by one.
+  bool nearly_factored() const;
   bool factored() const;  // the factor holds just the variables inside their box
 
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).

@@ -30,7 +30,7 @@ void Head::note_changes(std::uint64_t count) {
 
 bool Head::worn() const { return updates > 50'000 || peak_mass > 100.0 * mass(); }
 
-void Head::sharpen() {
+void Head::sharpen(const Known* known) {
   if (roughness == 0.0) return;
   // The extremes of F - c decide whether x is optimal, and mu where a group has no margin; the
   // margin variables are to be solved for.
@@ -41,7 +41,7 @@ void Head::sharpen() {
     if (x[v] < hi[v]) up[group[v]] = std::min(up[group[v]], G);
     if (x[v] > lo[v]) low[group[v]] = std::max(low[group[v]], G);
   }
-  std::vector<std::size_t> close;
+  std::vector<std::size_t> close, known_once;
   for (std::size_t m = 0; m < members(); ++m) {
     if (!rough[m] || is_behind(m)) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
@@ -49,7 +49,7 @@ void Head::sharpen() {
       if (inside(v) ||
           (!fixed(v) && ((x[v] < hi[v] && G <= up[group[v]] + 2.0 * roughness) ||
                          (x[v] > lo[v] && G >= low[group[v]] - 2.0 * roughness)))) {
-        close.push_back(m);
+        (known && !known->rough[m] ? known_once : close).push_back(m);
         break;
       }
     }
@@ -59,10 +59,14 @@ void Head::sharpen() {
     return;
   }
   const std::vector<double> exact = values_at(by_member(x), close);
-  for (std::size_t k = 0; k < close.size(); ++k) {
-    F[close[k]] = exact[k];
-    rough[close[k]] = 0;
+  for (std::size_t k = 0; k < close.size(); ++k) F[close[k]] = exact[k];
+  if (!known_once.empty()) {
+    const std::vector<double> added = values_at(change_since(known->x), known_once);
+    for (std::size_t k = 0; k < known_once.size(); ++k)
+      F[known_once[k]] = known->F[known_once[k]] + added[k];
+    close.insert(close.end(), known_once.begin(), known_once.end());
   }
+  for (std::size_t m : close) rough[m] = 0;
 }
 
 Expansion Head::by_member(const std::vector<double>& coefficient) const {

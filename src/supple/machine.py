@@ -234,6 +234,8 @@ class HeadView:
     def standing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return slots, coefficients in the QP and values f of all members, as carried along."""
         core = self._machine.core
+        if core.rough:
+            core.refresh()
         readout = self.readout
         x = core.x.reshape(-1, self._problem.per).sum(axis=1)
         return core.slot, x, readout.scale * core.kx + readout.intercept

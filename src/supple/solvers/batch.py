@@ -9,35 +9,24 @@ from scipy.linalg import cython_lapack, lapack
 
 from supple._core import use_dpotrf
 
-__all__ = ["factor_margin", "looks_definite", "margin_changes", "polish"]
+__all__ = ["factor_margin", "looks_definite", "polish"]
 
 use_dpotrf(cython_lapack.__pyx_capi__["dpotrf"])
 
-# A change of the margin set costs two passes over the factor; beyond this many, and a share of its
-# size, it is cheaper to factor anew.
-_FEW_CHANGES = 8
-_SHARE = 128
 _SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
-
-
-def margin_changes(head: Any) -> int:
-    """Return how many variables joined or left the margin set since it was factored."""
-    return len(np.setxor1d(head.inside(), head.margin, assume_unique=True))
 
 
 def factor_margin(head: Any) -> None:
     """Factor the margin system anew (pivoted Cholesky) when many variables joined or left it."""
+    if head.nearly_factored or head.build_factor():
+        return
     inside = head.inside()
-    if len(head.margin) and margin_changes(head) <= _FEW_CHANGES + len(inside) // _SHARE:
-        return
     if not len(inside):
-        return
-    sigma = head.mean_diagonal(inside) or 1.0
-    if head.build_factor(inside, sigma):
         return
     # Nearly singular. Variables that depend on others are left out by pivoting, and the polish
     # slides them to a bound. The transpose of a C array is what LAPACK calls an array; its lower
     # triangle is our upper one.
+    sigma = head.mean_diagonal(inside) or 1.0
     groups = head.groups_of(inside)
     system = head.kernel_among(inside) + sigma * (groups[:, None] == groups[None, :])
     rounding = 8.0 * np.finfo(np.float64).eps * (len(inside) + 4) * float(system.diagonal().max())

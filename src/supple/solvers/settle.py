@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from supple.errors import SolverError
 from supple.qp import Move
-from supple.solvers.batch import factor_margin, looks_definite, margin_changes, polish
+from supple.solvers.batch import factor_margin, looks_definite, polish
 
 __all__ = ["Outcome", "Settings", "settle"]
 
@@ -164,7 +164,7 @@ def _simple(head: Any, settings: Settings) -> Outcome:
 def _nearly_optimal(head: Any, eps: float) -> bool:
     """Whether the polish alone is cheaper: few variables are to enter a margin set at hand."""
     n_margin = len(head.margin)
-    return n_margin > 0 and head.violators(eps) + margin_changes(head) <= n_margin // _SHARE
+    return n_margin > 0 and head.violators(eps) + head.margin_changes <= n_margin // _SHARE
 
 
 def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
