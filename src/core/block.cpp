@@ -223,7 +223,7 @@ void BlockSolver::fill_kernel(const Positions& joined) {
     rows_->fetch(points(), members, h.gram.threads);
   }
   // To gather the values from rows that are in no cache would take longer.
-  set_.fill(joined, *points().subset(members));
+  set_.fill(joined, *points().subset(members), h.gram.threads);
 }
 
 // The changes of the working set go to x and to F of all active members.

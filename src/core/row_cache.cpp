@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "threads.hpp"
-
 namespace supple {
 
 namespace {
@@ -50,11 +48,7 @@ void RowCache::fetch(const SinglePoints& points, const Positions& wanted, std::s
     line_of_[static_cast<std::size_t>(missing[k])] = lines[k];
     row[k] = line(lines[k]);
   }
-  share(threads, points.size(), 16 * kLanes, [&](std::size_t from, std::size_t to) {
-    std::vector<float*> part(row);
-    for (float*& p : part) p += from;
-    points.block(missing.data(), missing.size(), from, to, part.data());
-  });
+  points.rows(missing, row, threads);
 }
 
 // Unused lines first, then those that were used longest ago.

@@ -63,6 +63,15 @@ void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size
   }
 }
 
+void SinglePoints::rows(const Positions& which, const std::vector<float*>& row,
+                        std::size_t threads) const {
+  share(threads, size_, 16 * kLanes, [&](std::size_t from, std::size_t to) {
+    std::vector<float*> part(row);
+    for (float*& p : part) p += from;
+    block(which.data(), which.size(), from, to, part.data());
+  });
+}
+
 void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) const {
   constexpr std::size_t kTile = 4 * kSingleQueries;
   const std::size_t tiles = (size_ + kTile - 1) / kTile;

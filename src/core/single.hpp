@@ -24,6 +24,8 @@ class SinglePoints {
   // multiple of kLanes.
   void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
              float* const* row) const;
+  // The same with all examples.
+  void rows(const Positions& which, const std::vector<float*>& row, std::size_t threads) const;
   // All values among the examples, out[k * stride + j].
   void among(float* out, std::size_t stride, std::size_t threads) const;
   // out[j] += sum over k of coef[k] times the value of which[k] with j, for j < to

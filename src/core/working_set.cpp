@@ -67,7 +67,8 @@ void WorkingSet::close_gap(const std::vector<std::pair<std::size_t, std::size_t>
   }
 }
 
-void WorkingSet::fill(const Positions& places, const SinglePoints& points) {
+void WorkingSet::fill(const Positions& places, const SinglePoints& points,
+                      std::size_t threads) {
   Positions rank(columns(), -1);  // of a place among those held
   for (std::size_t k = 0; k < size(); ++k)
     rank[static_cast<std::size_t>(held_[k])] = static_cast<std::int32_t>(k);
@@ -77,7 +78,7 @@ void WorkingSet::fill(const Positions& places, const SinglePoints& points) {
     queries[k] = rank[static_cast<std::size_t>(places[k])];
     out[k] = row(static_cast<std::size_t>(places[k]));
   }
-  points.block(queries.data(), places.size(), 0, size(), out.data());
+  points.rows(queries, out, threads);
   // With two groups there may be free places between those held.
   const std::size_t together = groups_ > 1 ? region_[0].count : size();
   for (float* values : out)

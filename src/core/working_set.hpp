@@ -28,7 +28,7 @@ class WorkingSet {
   };
   Positions exchange(Change change, std::uint32_t round);
   // Kernel values of these places with all others; `points` are the members in the order of held().
-  void fill(const Positions& places, const SinglePoints& points);
+  void fill(const Positions& places, const SinglePoints& points, std::size_t threads);
   void renumber(const Positions& moved, std::size_t active);  // member a is now moved[a]
 
  private:
