@@ -19,9 +19,9 @@ namespace supple {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr std::size_t kFewest = 64, kFresh = 128;  // members that join the working set at a time, at first
+constexpr std::size_t kFewest = 64, kFresh = 128;  // members that join the working set at first
 constexpr std::size_t kLargest = 3072;             // working set
-constexpr std::size_t kWhole = 1024;  // so few active members are one working set
+constexpr std::size_t kWhole = 1024;               // so few active members are one working set
 constexpr double kShare = 0.1;        // of the gap that the small QP may leave
 constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
 
@@ -98,7 +98,7 @@ void BlockSolver::activate_all() {
   part_.reset();
   if (!in_order_ && !sheet_) part_ = h.single().subset(movable_);
   rows_.reset();
-  set_.restart(active_.size());
+  set_.restart(active_.size(), kLargest);
   shrunk_ = false;
   slack_ = kInf;
 }
@@ -160,10 +160,13 @@ void BlockSolver::leave(const Extremes& e, std::size_t joining, WorkingSet::Chan
     change.leaving[active_.group(set_.who(*t))].push_back(*t);
 }
 
+// As many as a fourth of the cache has room for with each other, and all of it with their rows.
 std::size_t BlockSolver::largest_set() const {
-  if (linear_) return kLargest;
-  return std::min(kLargest, rows_ ? rows_->capacity()
-                                  : RowCache::capacity(active_.size(), h.gram.cache_bytes()));
+  const std::size_t bytes = h.gram.cache_bytes();
+  const auto fitting = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes / 16)));
+  const std::size_t most = std::clamp(fitting, 2 * kFresh, kLargest);
+  if (linear_) return most;
+  return std::min(most, rows_ ? rows_->capacity() : RowCache::capacity(active_.size(), bytes));
 }
 
 // Where F - c of margin variables is to be found.

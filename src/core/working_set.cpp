@@ -5,7 +5,8 @@
 
 namespace supple {
 
-void WorkingSet::restart(std::size_t active) {
+void WorkingSet::restart(std::size_t active, std::size_t most) {
+  most_ = most;
   region_ = {};
   who_.clear();
   since_.clear();
@@ -103,7 +104,7 @@ void WorkingSet::make_room(const std::array<std::size_t, 2>& needed) {
     Region& region = region_[g];
     region.start = columns;
     if (needed[g] > region.room)
-      region.room = region.room == 0 ? needed[g] : 2 * needed[g];
+      region.room = region.room == 0 ? needed[g] : std::max(needed[g], std::min(2 * needed[g], most_));
     columns += region.room;
   }
   const std::size_t stride_before = local.stride;

@@ -12,7 +12,8 @@ class WorkingSet {
   LocalProblem local;  // variable j of the member at a place is at j * columns() + place
 
   WorkingSet(std::size_t groups, std::size_t per) : groups_(groups), per_(per) {}
-  void restart(std::size_t active);  // nobody takes part, of so many
+  // Nobody takes part, of so many. Room is made ahead for no more than `most`.
+  void restart(std::size_t active, std::size_t most);
   std::size_t size() const { return held_.size(); }
   std::size_t columns() const { return who_.size(); }
   const Positions& held() const { return held_; }  // the places taken, ascending
@@ -40,7 +41,7 @@ class WorkingSet {
   void list_places();
   float* row(std::size_t place) { return local.kernel() + place * local.stride; }
 
-  std::size_t groups_, per_;
+  std::size_t groups_, per_, most_ = 0;
   std::array<Region, 2> region_;
   Positions who_;                     // per place: the active member
   std::vector<std::uint32_t> since_;  // per place: the round in which it was taken
