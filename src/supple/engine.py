@@ -21,7 +21,7 @@ from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning, 
 from supple.gram import Gram, gram_for
 from supple.interrupts import Interruptible, Shielded
 from supple.kernels import Kernel
-from supple.machine import Examples, HeadView, Key, Machine, Plan
+from supple.machine import Examples, HeadView, Key, Machine, Plan, start
 from supple.problems import Problem
 from supple.solvers import Outcome, Settings
 from supple.store import Store
@@ -405,7 +405,7 @@ class Engine:
         labels = sorted(code for code, count in counts.items() if count > 0)
         left = self.n - (len(slots) if leaving else 0)
         keys = self.plan.keys(labels) if left else []
-        machines, concerned, outcomes = {}, {}, []
+        machines, fresh, concerned = {}, {}, {}
         previous = self._machines
         assert self._gram is not None
         examples = Examples(self._store.y, weight, self.class_weight, self._gram, self.plan)
@@ -415,7 +415,7 @@ class Engine:
         for key in keys:
             machine = self._machines.get(key)
             if machine is None:
-                machine = Machine.empty(key, self._gram, self.problem)
+                machine = fresh[key] = Machine.empty(key, self._gram, self.problem)
                 if staying is None:
                     staying = np.arange(self.n)
                     if leaving:
@@ -427,8 +427,13 @@ class Engine:
                 undo.append(machine.restorer())
             machines[key] = machine
         self._gram.core.expected = sum(len(members) ** 2 for members in concerned.values())
+        begun: dict[Key, Outcome] = {}
+        if fresh and self._settings.together:
+            with Interruptible():
+                begun = start(fresh, concerned, examples, self.problem, self._settings)
+        outcomes = list(begun.values())
         for key, machine in machines.items():
-            if len(concerned[key]) or self.problem.needs_mass:
+            if key not in begun and (len(concerned[key]) or self.problem.needs_mass):
                 with Interruptible():
                     outcome = machine.update(
                         examples,
