@@ -218,11 +218,11 @@ void BlockSolver::fill_kernel(const Positions& work_before, std::size_t stride_b
   const std::size_t size = work_.size(), stride = local_.stride;
   float* K = local_.kernel();
   if (sheet_) {
-    Positions slots(size);
+    Positions places(size);
     for (std::size_t k = 0; k < size; ++k)
-      slots[k] = static_cast<std::int32_t>(
+      places[k] = sheet_->place(
           h.slot[static_cast<std::size_t>(active_[static_cast<std::size_t>(work_[k])])]);
-    local_.take_from(*sheet_, std::move(slots));
+    local_.take_from(*sheet_, places);
     return;
   }
   std::unique_ptr<SinglePoints> part;

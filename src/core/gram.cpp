@@ -250,6 +250,20 @@ void PointsGram::truncate(std::size_t size) {
   truncated(size);
 }
 
+namespace {
+
+// The points from `first` on; where they are fewer than kQueries, the rest are 0.
+void pack(const Points& points, std::size_t first, QueryBlock& queries) {
+  Query query;
+  queries.clear();
+  for (std::size_t k = first; k < std::min(points.size(), first + kQueries); ++k) {
+    points.load(k, query);
+    queries.put(k - first, query);
+  }
+}
+
+}  // namespace
+
 void PointsGram::pack(const Slots& slots, std::size_t first, QueryBlock& queries) const {
   Query query;
   queries.clear();
@@ -274,6 +288,8 @@ bool counts_up(const Slots& slots, std::size_t size) {
 void PointsGram::values(std::size_t slot, const Slots& targets, double* out) {
   if (lasting || cached(slot) || 2 * targets.size() > size())
     return Gram::values(slot, targets, out);
+  if (patch_->cover({static_cast<std::int64_t>(slot)}, targets))
+    return patch_->values(static_cast<std::int64_t>(slot), targets, out);
   const std::unique_ptr<Points> part = points_->subset(targets.data(), targets.size());
   std::vector<double> buffer(targets.size() + 2 * kLanes);
   points_->load(slot, query_);
@@ -322,14 +338,18 @@ void PointsGram::decide(const Points& support, const double* coef, std::size_t h
   });
 }
 
-std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
+const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
   if (!single_) {
     std::unique_ptr<SinglePoints> all = points_->single(kernel_);
     all->evaluations = &evaluations_;
     single_ = std::move(all);
   }
-  if (counts_up(slots, size())) return single_;
-  return single_->subset(Positions(slots.begin(), slots.end()));
+  return single_;
+}
+
+std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
+  if (counts_up(slots, size())) return all_single();
+  return all_single()->subset(Positions(slots.begin(), slots.end()));
 }
 
 std::shared_ptr<const Sheet> PointsGram::sheet() {
@@ -337,13 +357,14 @@ std::shared_ptr<const Sheet> PointsGram::sheet() {
   const std::size_t values = size() * size();
   if (size() > kLargest || values * sizeof(float) > cache_bytes() || expected < values)
     return nullptr;
-  if (!single_) single_ = points_->single(kernel_);
-  if (!sheet_) sheet_ = std::make_shared<Sheet>(*single_, threads);
+  if (!sheet_) sheet_ = std::make_shared<Sheet>(*all_single(), order, threads);
   return sheet_;
 }
 
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
                                        const Slots& targets) {
+  if (patch_->cover(sources, targets))
+    return patch_->expand(sources, coef, targets);
   if (lasting || sources.size() < kQueries) return Gram::expand(sources, coef, targets);
   if (linear()) return expand_linear(sources, coef, targets);
   std::unique_ptr<Points> part;
@@ -398,6 +419,7 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources,
 
 void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   if (lasting) return Gram::among(slots, out, stride);
+  if (patch_->cover(slots, slots)) return patch_->among(slots, out, stride);
   const std::size_t n = slots.size();
   const std::unique_ptr<Points> points = points_->subset(slots.data(), n);
   const std::size_t blocks = (n + kQueries - 1) / kQueries;
@@ -407,7 +429,7 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
     const std::size_t width = n + 2 * kLanes;
     std::vector<double> values(kQueries * width);
     const auto fill = [&](std::size_t first) {
-      pack(slots, first, queries);
+      supple::pack(*points, first, queries);
       const std::size_t from = first / kLanes * kLanes;
       kernel_block(kernel_, *points, queries, from, n, values.data(), width);
       count(std::min(kQueries, n - first) * (n - from));
@@ -420,6 +442,22 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
       if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries);
     }
   });
+}
+
+void PointsGram::open_patch() {
+  if (!lasting && !linear()) patch_->open();  // other values are at hand, or need not be computed
+}
+
+void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
+                       std::size_t stride) const {
+  const std::unique_ptr<Points> points = points_->subset(all.data(), all.size());
+  QueryBlock queries(points->n_features());
+  const std::size_t before = all.size() - fresh.size();
+  for (std::size_t first = 0; first < fresh.size(); first += kQueries) {
+    supple::pack(*points, before + first, queries);
+    kernel_block(kernel_, *points, queries, 0, all.size(), out + first * stride, stride);
+  }
+  count(fresh.size() * all.size());
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {

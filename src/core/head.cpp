@@ -43,6 +43,9 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
   Slots entering;
   std::vector<double> c_new;
   std::vector<std::uint8_t> groups_new;
+  entering.reserve(count);
+  c_new.reserve(count * per);
+  groups_new.reserve(count * per);
   for (std::size_t k = 0; k < count; ++k) {
     if (member_at(slots[k]) >= 0) continue;
     entering.push_back(slots[k]);
@@ -50,16 +53,16 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
     groups_new.insert(groups_new.end(), groups + k * per, groups + (k + 1) * per);
   }
   if (entering.empty()) return;
-  const Expansion support = by_member(x);
+  const Expansion present = support();
   // Everything that may throw (a kernel written in Python) comes before the first change.
   std::vector<double> kx(entering.size()), values(block.columns() * entering.size());
   if (block.columns() == 0) {
-    if (!support.slots.empty()) kx = gram.expand(support.slots, support.coef, entering);
+    if (!present.slots.empty()) kx = gram.expand(present.slots, present.coef, entering);
   } else {
     for (std::size_t k = 0; k < entering.size(); ++k) {
       const double* row = gram.row(static_cast<std::size_t>(entering[k]));
-      for (std::size_t s = 0; s < support.slots.size(); ++s)
-        kx[k] += support.coef[s] * row[support.slots[s]];
+      for (std::size_t s = 0; s < present.slots.size(); ++s)
+        kx[k] += present.coef[s] * row[present.slots[s]];
       for (std::size_t j = 0; j < block.columns(); ++j) {
         const auto v = static_cast<std::size_t>(block.variables()[j]);
         values[k * block.columns() + j] = row[slot[member_of(v)]];

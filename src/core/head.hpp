@@ -127,7 +127,7 @@ struct Head {
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
-  Expansion by_member(const std::vector<double>& coefficient) const;  // per variable
+  Expansion support() const;  // x
   // F follows x from the value it was computed for: of all members, or of a part of them.
   void follow(const std::vector<double>& x_before);
   void follow_sharply(const std::vector<double>& x_before);
@@ -162,7 +162,10 @@ struct Head {
   void enter(const Slots& entering, const std::vector<double>& c_new,
              const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx,
              const std::vector<double>& block_rows);
+  template <typename Coefficient>  // coefficient(variable)
+  Expansion by_member(const Coefficient& coefficient) const;
   void add_roughly(const Expansion& change, const Positions& targets);
+  void add_from_sheet(const Sheet& sheet, const Expansion& change, const Positions& targets);
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();

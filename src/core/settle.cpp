@@ -14,7 +14,10 @@ namespace {
 constexpr double kAccepted = 1e-9;    // KKT violation / scale of c that ends the search
 constexpr double kAtWorst = 1e-6;     // promised where rounding forbids kPromised
 constexpr double kRoundings = 16.0;   // within so many a state is as good as rounding permits
-constexpr double kHandover = 0.005;   // gap from which the polish needs only few changes
+// The gap from which the polish needs only few changes of the margin set, each of which costs little
+// where the head is small.
+constexpr double kHandover = 0.005, kHandoverSmall = 0.02;
+constexpr std::size_t kSmall = 2048;  // members
 constexpr std::size_t kViolators = 64;  // part of the margin set: fewer are left to the polish
 // A change of the margin set costs two passes over the factor; beyond this many, and a share of its
 // size, it is cheaper to factor anew.
@@ -26,6 +29,14 @@ std::vector<std::int64_t> inside(const Head& h) {
     if (h.inside(v)) out.push_back(static_cast<std::int64_t>(v));
   return out;
 }
+
+struct PatchScope {
+  explicit PatchScope(Gram& g) : gram(g) { gram.open_patch(); }
+  ~PatchScope() { gram.close_patch(); }
+  PatchScope(const PatchScope&) = delete;
+  PatchScope& operator=(const PatchScope&) = delete;
+  Gram& gram;
+};
 
 // For a system that is nearly singular: variables that depend on others are left out by pivoting,
 // and the polish slides them to a bound.
@@ -119,7 +130,8 @@ SmoResult descend(Head& h, const Settings& settings, bool first, const Progress&
   if (first && nearly_optimal(h, eps)) return {true, 0};
   std::int64_t spent = 0;
   if (first && settings.exact && h.gram.has_blocks()) {
-    const double goal = settings.trusted ? std::max(eps, kHandover * scale) : eps;
+    const double handover = h.members() > kSmall ? kHandover : kHandoverSmall;
+    const double goal = settings.trusted ? std::max(eps, handover * scale) : eps;
     const SmoResult r = block_smo(h, goal, limit, settings.shrinking, settings.trusted, progress);
     if (r.converged || r.iterations == limit) return r;
     spent = r.iterations;
@@ -162,6 +174,7 @@ std::optional<Round> begin(Head& h, const Beginning& start, const Settings& sett
   const std::vector<double> hi(start.hi, start.hi + variables.size());
   if (!h.jump(variables, lo, hi, start.target)) return std::nullopt;
   const bool limited = settings.max_iterations >= 0;
+  const PatchScope patch(h.gram);
   Settings own = settings;
   if (!limited) own.max_iterations = patience(h);
   Round round{descend(h, own, true, progress), std::nullopt};
