@@ -232,10 +232,10 @@ double PointsGram::diagonal_value(std::size_t slot) {
 
 void PointsGram::points_appended() {
   release();  // the examples copied for decisions are still the same
-  for (std::size_t slot = diagonal_.size(); slot < points_->size(); ++slot) {
-    const double value = diagonal_value(slot);
-    appended(&value, 1);
-  }
+  std::vector<double> diagonal;
+  for (std::size_t slot = diagonal_.size(); slot < points_->size(); ++slot)
+    diagonal.push_back(diagonal_value(slot));
+  appended(diagonal.data(), diagonal.size());
 }
 
 void PointsGram::remove(std::size_t slot) {

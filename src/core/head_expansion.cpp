@@ -112,6 +112,8 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
       rest.coef.push_back(e.coef[k]);
     }
   for (const bool among_done : {true, false}) {
+    const Expansion& terms = among_done ? rest : e;
+    if (terms.coef.empty()) continue;
     std::vector<std::size_t> sharp;
     Slots targets;
     for (std::size_t m = 0; m < members(); ++m)
@@ -119,8 +121,7 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
         sharp.push_back(m);
         targets.push_back(slot[m]);
       }
-    const Expansion& terms = among_done ? rest : e;
-    if (targets.empty() || terms.coef.empty()) continue;
+    if (targets.empty()) continue;
     const std::vector<double> added = gram.expand(terms.slots, terms.coef, targets);
     for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
   }

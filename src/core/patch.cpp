@@ -8,7 +8,7 @@ namespace supple {
 
 namespace {
 
-constexpr std::size_t kMost = 256;   // examples: the values then stay in the second-level cache
+constexpr std::size_t kMost = 96;    // examples; beyond, a square costs more than it saves
 constexpr std::size_t kExcess = 3;   // times as many values as were asked for
 
 std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }

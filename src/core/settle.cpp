@@ -16,7 +16,7 @@ constexpr double kAtWorst = 1e-6;     // promised where rounding forbids kPromis
 constexpr double kRoundings = 16.0;   // within so many a state is as good as rounding permits
 // The gap from which the polish needs only few changes of the margin set, each of which costs little
 // where the head is small.
-constexpr double kHandover = 0.005, kHandoverSmall = 0.02;
+constexpr double kHandover = 0.005, kHandoverSmall = 0.01;
 constexpr std::size_t kSmall = 2048;  // members
 constexpr std::size_t kViolators = 64;  // part of the margin set: fewer are left to the polish
 // A change of the margin set costs two passes over the factor; beyond this many, and a share of its
