@@ -5,11 +5,8 @@ using namespace supple;
 
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // models alive at exit are no leak
-  m.def("use_dpotrf", [](nb::capsule function) {
-    lapack_dpotrf = reinterpret_cast<Dpotrf>(
-        PyCapsule_GetPointer(function.ptr(), PyCapsule_GetName(function.ptr())));
-  });
   m.def("instruction_set", [] { return std::string(simd().name); });
   bind_gram(m);
   bind_head(m);
+  bind_settle(m);
 }

@@ -6,8 +6,6 @@
 
 namespace supple {
 
-namespace {
-
 // Lets Ctrl-C end a long computation: raises KeyboardInterrupt in the calling thread.
 void check_signals() {
   nb::gil_scoped_acquire gil;
@@ -27,6 +25,8 @@ Progress progress_to(const nb::object& report) {
   };
 }
 
+namespace {
+
 void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
                  const In1<double>& hi) {
   require(moved.shape(0) == lo.shape(0) && moved.shape(0) == hi.shape(0),
@@ -44,13 +44,6 @@ Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
   for (std::size_t k = 0; k < slots.size(); ++k)
     slots[k] = h.slot[h.member_of(static_cast<std::size_t>(variables.data()[k]))];
   return slots;
-}
-
-std::vector<std::int64_t> groups_of(const Head& h, const In1<std::int64_t>& variables) {
-  std::vector<std::int64_t> groups(variables.shape(0));
-  for (std::size_t k = 0; k < groups.size(); ++k)
-    groups[k] = h.group[static_cast<std::size_t>(variables.data()[k])];
-  return groups;
 }
 
 // Kx for someone who wants to know how good the state is: that is not counted as learning.
@@ -209,7 +202,6 @@ void bind_head(nb::module_& m) {
       .def("settle_mu", &lasvm_settle)
       .def("idle", [](const Head& h) { return to_numpy(lasvm_idle(h)); })
       .def("catch_up", &Head::catch_up)
-      .def("violators", &Head::violators)
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
       .def("polish",
            [](Head& h, double goal, double floor, std::int64_t max_rounds, bool one_at_a_time) {
@@ -229,32 +221,6 @@ void bind_head(nb::module_& m) {
                  for (std::size_t j = 0; j < i; ++j) out[i * n + j] = out[j * n + i];
              }
              return to_numpy(std::move(out), {n, n});
-           })
-      .def("groups_of",
-           [](const Head& h, const In1<std::int64_t>& variables) {
-             return to_numpy(groups_of(h, variables));
-           })
-      .def("build_factor",
-           [](Head& h) {
-             nb::gil_scoped_release release;
-             return h.build_factor();
-           })
-      .def_prop_ro("margin_changes", &Head::margin_changes)
-      .def_prop_ro("nearly_factored", &Head::nearly_factored)
-      .def("mean_diagonal",
-           [](const Head& h, const In1<std::int64_t>& variables) {
-             double sum = 0.0;
-             for (std::size_t k = 0; k < variables.shape(0); ++k)
-               sum += h.diagonal(static_cast<std::size_t>(variables.data()[k]));
-             return sum / static_cast<double>(variables.shape(0));
-           })
-      .def("assign_factor",
-           [](Head& h, const In1<std::int64_t>& variables, const In2<double>& upper,
-              double sigma) {
-             const std::size_t n = variables.shape(0);
-             require(upper.shape(0) == n && upper.shape(1) == n, "the factor must be square");
-             const std::vector<std::int64_t> groups = groups_of(h, variables);
-             h.factor.assign(variables.data(), groups.data(), n, upper.data(), sigma);
            });
 }
 

@@ -206,11 +206,10 @@ void BlockSolver::fill_local() {
 void BlockSolver::fill_kernel(const Positions& joined) {
   if (joined.empty()) return;
   if (sheet_) {
-    Positions slots(set_.size());
+    Positions places(set_.size());
     for (std::size_t k = 0; k < set_.size(); ++k)
-      slots[k] = static_cast<std::int32_t>(
-          h.slot[active_.member(set_.who(set_.held()[k]))]);
-    set_.local.take_from(*sheet_, std::move(slots));
+      places[k] = sheet_->place(h.slot[active_.member(set_.who(set_.held()[k]))]);
+    set_.local.take_from(*sheet_, places);
     return;
   }
   if (whole() && joined.size() == set_.size()) {  // places are in the order of the members

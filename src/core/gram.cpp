@@ -234,10 +234,10 @@ double PointsGram::diagonal_value(std::size_t slot) {
 
 void PointsGram::points_appended() {
   release();  // the examples copied for decisions are still the same
-  for (std::size_t slot = diagonal_.size(); slot < points_->size(); ++slot) {
-    const double value = diagonal_value(slot);
-    appended(&value, 1);
-  }
+  std::vector<double> diagonal;
+  for (std::size_t slot = diagonal_.size(); slot < points_->size(); ++slot)
+    diagonal.push_back(diagonal_value(slot));
+  appended(diagonal.data(), diagonal.size());
 }
 
 void PointsGram::remove(std::size_t slot) {
@@ -251,6 +251,20 @@ void PointsGram::truncate(std::size_t size) {
   points_->truncate(size);
   truncated(size);
 }
+
+namespace {
+
+// The points from `first` on; where they are fewer than kQueries, the rest are 0.
+void pack(const Points& points, std::size_t first, QueryBlock& queries) {
+  Query query;
+  queries.clear();
+  for (std::size_t k = first; k < std::min(points.size(), first + kQueries); ++k) {
+    points.load(k, query);
+    queries.put(k - first, query);
+  }
+}
+
+}  // namespace
 
 void PointsGram::pack(const Slots& slots, std::size_t first, QueryBlock& queries) const {
   Query query;
@@ -281,6 +295,10 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
     double* own = out + k * targets.size();
     if (lasting || cached(slot) || 2 * targets.size() > size()) {
       Gram::values({sources[k]}, targets, own);
+      continue;
+    }
+    if (patch_->cover({sources[k]}, targets)) {
+      patch_->values(sources[k], targets, own);
       continue;
     }
     if (!part) part = points_->subset(targets.data(), targets.size());
@@ -331,14 +349,18 @@ void PointsGram::decide(const Points& support, const double* coef, std::size_t h
   });
 }
 
-std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
+const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
   if (!single_) {
     std::unique_ptr<SinglePoints> all = points_->single(kernel_);
     all->evaluations = &evaluations_;
     single_ = std::move(all);
   }
-  if (counts_up(slots, size())) return single_;
-  return single_->subset(Positions(slots.begin(), slots.end()));
+  return single_;
+}
+
+std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
+  if (counts_up(slots, size())) return all_single();
+  return all_single()->subset(Positions(slots.begin(), slots.end()));
 }
 
 std::shared_ptr<const Sheet> PointsGram::sheet() {
@@ -346,13 +368,14 @@ std::shared_ptr<const Sheet> PointsGram::sheet() {
   const std::size_t values = size() * size();
   if (size() > kLargest || values * sizeof(float) > cache_bytes() || expected <= values)
     return nullptr;
-  if (!single_) single_ = points_->single(kernel_);
-  if (!sheet_) sheet_ = std::make_shared<Sheet>(*single_, threads);
+  if (!sheet_) sheet_ = std::make_shared<Sheet>(*all_single(), order, threads);
   return sheet_;
 }
 
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
                                        const Slots& targets) {
+  if (patch_->cover(sources, targets))
+    return patch_->expand(sources, coef, targets);
   if (lasting || sources.size() < kQueries) return Gram::expand(sources, coef, targets);
   if (linear()) return expand_linear(sources, coef, targets);
   std::unique_ptr<Points> part;
@@ -407,6 +430,7 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources,
 
 void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   if (lasting) return Gram::among(slots, out, stride);
+  if (patch_->cover(slots, slots)) return patch_->among(slots, out, stride);
   const std::size_t n = slots.size();
   const std::unique_ptr<Points> points = points_->subset(slots.data(), n);
   const std::size_t blocks = (n + kQueries - 1) / kQueries;
@@ -415,13 +439,8 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
     QueryBlock queries(points->n_features());
     const std::size_t width = n + 2 * kLanes;
     std::vector<double> values(kQueries * width);
-    Query query;
     const auto fill = [&](std::size_t first) {
-      queries.clear();
-      for (std::size_t k = first; k < std::min(n, first + kQueries); ++k) {
-        points->load(k, query);
-        queries.put(k - first, query);
-      }
+      supple::pack(*points, first, queries);
       const std::size_t from = first / kLanes * kLanes;
       kernel_block(kernel_, *points, queries, from, n, values.data(), width);
       count(std::min(kQueries, n - first) * (n - from));
@@ -434,6 +453,22 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
       if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries);
     }
   });
+}
+
+void PointsGram::open_patch() {
+  if (!lasting && !linear()) patch_->open();  // other values are at hand, or need not be computed
+}
+
+void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
+                       std::size_t stride) const {
+  const std::unique_ptr<Points> points = points_->subset(all.data(), all.size());
+  QueryBlock queries(points->n_features());
+  const std::size_t before = all.size() - fresh.size();
+  for (std::size_t first = 0; first < fresh.size(); first += kQueries) {
+    supple::pack(*points, before + first, queries);
+    kernel_block(kernel_, *points, queries, 0, all.size(), out + first * stride, stride);
+  }
+  count(fresh.size() * all.size());
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {

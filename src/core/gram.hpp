@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "kernel.hpp"
+#include "patch.hpp"
 #include "points.hpp"
+#include "sheet.hpp"
 
 namespace supple {
 
@@ -20,8 +22,6 @@ void kernel_values(const Kernel& kernel, const Points& points, const Query& quer
 // The same for a block of queries: out[q * stride + j - from], whole panels (see Points).
 void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
                   std::size_t from, std::size_t to, double* out, std::size_t stride);
-
-using Slots = std::vector<std::int64_t>;
 
 class Gram {
  public:
@@ -46,12 +46,16 @@ class Gram {
   virtual std::shared_ptr<const SinglePoints> single(const Slots&) { return nullptr; }
   // The complete matrix, if it is small and the heads that need it make it worth while.
   virtual std::shared_ptr<const Sheet> sheet() { return nullptr; }
+  // Keep the few values that decide a small head, until the patch is closed.
+  virtual void open_patch() {}
+  virtual void close_patch() {}
   virtual void release() {}  // what blocks are computed from, until it is needed again
   virtual bool linear() const { return false; }
   void clear();
   std::size_t cache_bytes() const { return cache_bytes_; }
   std::size_t threads = 1;  // that blocks of rows may use
   std::size_t expected = 0;  // values that the heads to be solved have, counted one by one
+  Positions order;  // of all examples, in which those of a head stand together; or empty
   // Kernel values computed so far to learn; neither decisions nor audits from scratch count.
   std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
   void set_evaluations(std::uint64_t number) { evaluations_ = number; }
@@ -102,7 +106,13 @@ class Gram {
 class PointsGram final : public Gram {
  public:
   PointsGram(const Kernel& kernel, std::unique_ptr<Points> points, std::size_t cache_bytes)
-      : Gram(cache_bytes), kernel_(kernel), points_(std::move(points)) {}
+      : Gram(cache_bytes),
+        kernel_(kernel),
+        points_(std::move(points)),
+        patch_(std::make_unique<Patch>([this](const Slots& fresh, const Slots& all, double* out,
+                                              std::size_t stride) {
+          block(fresh, all, out, stride);
+        })) {}
   std::size_t size() const override { return points_->size(); }
   Points& points() { return *points_; }
   const Kernel& kernel() const { return kernel_; }
@@ -123,7 +133,11 @@ class PointsGram final : public Gram {
   void release() override {
     single_.reset();
     sheet_.reset();
+    patch_->close();
+    order.clear();
   }
+  void open_patch() override;
+  void close_patch() override { patch_->close(); }
   bool linear() const override { return kernel_.kind == KernelKind::linear; }
   void set_kernel(const Kernel& kernel);
   void points_appended();
@@ -135,14 +149,17 @@ class PointsGram final : public Gram {
 
  private:
   void forget_copies();
+  const std::shared_ptr<const SinglePoints>& all_single();
   double diagonal_value(std::size_t slot);
   std::vector<double> expand_linear(const Slots& sources, const std::vector<double>& coef,
                                     const Slots& targets) const;
   void pack(const Slots& slots, std::size_t first, QueryBlock& queries) const;
+  void block(const Slots& fresh, const Slots& all, double* out, std::size_t stride) const;
   Kernel kernel_;
   std::unique_ptr<Points> points_;
   std::shared_ptr<const SinglePoints> single_;  // all of them, while heads need it
   std::shared_ptr<const Sheet> sheet_;
+  std::unique_ptr<Patch> patch_;
   std::shared_ptr<const Points> support_;       // what the last decisions were made from
   Slots support_slots_;
   Query query_;

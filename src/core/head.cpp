@@ -43,6 +43,9 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
   Slots entering;
   std::vector<double> c_new;
   std::vector<std::uint8_t> groups_new;
+  entering.reserve(count);
+  c_new.reserve(count * per);
+  groups_new.reserve(count * per);
   for (std::size_t k = 0; k < count; ++k) {
     if (member_at(slots[k]) >= 0) continue;
     entering.push_back(slots[k]);
@@ -50,16 +53,16 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
     groups_new.insert(groups_new.end(), groups + k * per, groups + (k + 1) * per);
   }
   if (entering.empty()) return;
-  const Expansion support = by_member(x);
+  const Expansion present = support();
   // Everything that may throw (a kernel written in Python) comes before the first change.
   std::vector<double> kx(entering.size()), values(block.columns() * entering.size());
   if (block.columns() == 0) {
-    if (!support.slots.empty()) kx = gram.expand(support.slots, support.coef, entering);
+    if (!present.slots.empty()) kx = gram.expand(present.slots, present.coef, entering);
   } else {
     for (std::size_t k = 0; k < entering.size(); ++k) {
       const double* row = gram.row(static_cast<std::size_t>(entering[k]));
-      for (std::size_t s = 0; s < support.slots.size(); ++s)
-        kx[k] += support.coef[s] * row[support.slots[s]];
+      for (std::size_t s = 0; s < present.slots.size(); ++s)
+        kx[k] += present.coef[s] * row[present.slots[s]];
       for (std::size_t j = 0; j < block.columns(); ++j) {
         const auto v = static_cast<std::size_t>(block.variables()[j]);
         values[k * block.columns() + j] = row[slot[member_of(v)]];
@@ -153,22 +156,26 @@ void Head::drop_derived(std::size_t member) {
     if (member_of(static_cast<std::size_t>(factor.variables()[i])) == member) factor.remove(i);
 }
 
-bool Head::build_factor() {
-  std::vector<std::int64_t> variables_inside, groups_inside;
-  Slots slots;
+Head::Margin Head::margin_inside() const {
+  Margin margin;
   double sum = 0.0;
   for (std::size_t v = 0; v < variables(); ++v) {
     if (!inside(v)) continue;
-    variables_inside.push_back(static_cast<std::int64_t>(v));
-    groups_inside.push_back(group[v]);
-    slots.push_back(slot[member_of(v)]);
+    margin.variables.push_back(static_cast<std::int64_t>(v));
+    margin.groups.push_back(group[v]);
+    margin.slots.push_back(slot[member_of(v)]);
     sum += diagonal(v);
   }
-  if (slots.empty()) return false;
-  const double mean = sum / static_cast<double>(slots.size());
+  if (sum > 0.0) margin.sigma = sum / static_cast<double>(margin.slots.size());
+  return margin;
+}
+
+bool Head::build_factor() {
+  const Margin margin = margin_inside();
+  if (margin.slots.empty()) return false;
   return factor.build(
-      variables_inside.data(), groups_inside.data(), slots.size(), mean > 0.0 ? mean : 1.0,
-      [&](double* upper, std::size_t stride) { gram.among(slots, upper, stride); });
+      margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
+      [&](double* upper, std::size_t stride) { gram.among(margin.slots, upper, stride); });
 }
 
 std::size_t Head::margin_changes() const {
@@ -179,6 +186,7 @@ std::size_t Head::margin_changes() const {
   return changes;
 }
 
+// A change costs two passes over the factor.
 bool Head::nearly_factored() const {
   constexpr std::size_t kFew = 8, kShare = 64;
   return factor.size() > 0 && margin_changes() <= kFew + factor.size() / kShare;

@@ -128,8 +128,14 @@ struct Head {
   void note_changes(std::uint64_t count);  // of F
   bool worn() const;     // F has gathered more rounding than it need have
   void forget_factor();  // factor and block will be built again
-  // The factor anew, of the variables inside their box; false and empty where it is nearly singular.
-  bool build_factor();
+  // The variables inside their box, with what the factor needs to know.
+  struct Margin {
+    std::vector<std::int64_t> variables, groups;
+    Slots slots;
+    double sigma = 1.0;  // the mean of their K_vv
+  };
+  Margin margin_inside() const;
+  bool build_factor();  // anew, of these; false and empty where it is nearly singular
   std::size_t margin_changes() const;  // variables that joined or left since it was factored
   // So few that it is cheaper to let them enter or leave one by one.
   bool nearly_factored() const;
@@ -138,7 +144,7 @@ struct Head {
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
-  Expansion by_member(const std::vector<double>& coefficient) const;  // per variable
+  Expansion support() const;  // x
   // F follows x from the value it was computed for: of all members, or of a part of them.
   void follow(const std::vector<double>& x_before);
   void follow_sharply(const std::vector<double>& x_before);
@@ -173,7 +179,10 @@ struct Head {
   void enter(const Slots& entering, const std::vector<double>& c_new,
              const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx,
              const std::vector<double>& block_rows);
+  template <typename Coefficient>  // coefficient(variable)
+  Expansion by_member(const Coefficient& coefficient) const;
   void add_roughly(const Expansion& change, const Positions& targets);
+  void add_from_sheet(const Sheet& sheet, const Expansion& change, const Positions& targets);
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();

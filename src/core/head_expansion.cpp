@@ -14,6 +14,19 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
+template <typename Coefficient>
+Expansion Head::by_member(const Coefficient& coefficient) const {
+  Expansion out;
+  for (std::size_t m = 0; m < members(); ++m) {
+    const double weight = per == 1 ? coefficient(m) : coefficient(2 * m) + coefficient(2 * m + 1);
+    if (weight == 0.0) continue;
+    out.member.push_back(static_cast<std::int32_t>(m));
+    out.slots.push_back(slot[m]);
+    out.coef.push_back(weight);
+  }
+  return out;
+}
+
 void Head::refresh() {
   F = expansion();
   std::fill(rough.begin(), rough.end(), 0);
@@ -58,7 +71,7 @@ void Head::sharpen(const Known* known) {
     refresh();
     return;
   }
-  const std::vector<double> exact = values_at(by_member(x), close);
+  const std::vector<double> exact = values_at(support(), close);
   for (std::size_t k = 0; k < close.size(); ++k) F[close[k]] = exact[k];
   if (!known_once.empty()) {
     const std::vector<double> added = values_at(change_since(known->x), known_once);
@@ -69,39 +82,27 @@ void Head::sharpen(const Known* known) {
   for (std::size_t m : close) rough[m] = 0;
 }
 
-Expansion Head::by_member(const std::vector<double>& coefficient) const {
-  Expansion out;
-  out.member.reserve(members());
-  out.slots.reserve(members());
-  out.coef.reserve(members());
-  for (std::size_t m = 0; m < members(); ++m) {
-    double weight = 0.0;
-    for (std::size_t j = 0; j < per; ++j) weight += coefficient[m * per + j];
-    if (weight == 0.0) continue;
-    out.member.push_back(static_cast<std::int32_t>(m));
-    out.slots.push_back(slot[m]);
-    out.coef.push_back(weight);
-  }
-  return out;
+Expansion Head::support() const {
+  return by_member([&](std::size_t v) { return x[v]; });
 }
 
 std::vector<double> Head::expansion() {
-  const Expansion e = by_member(x);
+  const Expansion e = support();
   return gram.expand(e.slots, e.coef, slot);
 }
 
 void Head::follow(const std::vector<double>& x_before) {
+  if (x == x_before) return;
   follow_sharply(x_before);
   follow_roughly(change_since(x_before));
 }
 
 Expansion Head::change_since(const std::vector<double>& x_before) const {
-  std::vector<double> change(x);
-  for (std::size_t v = 0; v < change.size(); ++v) change[v] -= x_before[v];
-  return by_member(change);
+  return by_member([&](std::size_t v) { return x[v] - x_before[v]; });
 }
 
 void Head::follow_sharply(const std::vector<double>& x_before) {
+  if (x == x_before) return;
   const Expansion e = change_since(x_before);
   if (e.coef.empty()) return;
   std::vector<std::size_t> sharp;
@@ -123,6 +124,7 @@ std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::s
       rest.coef.push_back(e.coef[k]);
     }
   for (const bool among_done : {true, false}) {
+    const Expansion& terms = among_done ? rest : e;
     std::vector<std::size_t> places;
     Slots targets;
     for (std::size_t k = 0; k < wanted.size(); ++k)
@@ -130,7 +132,6 @@ std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::s
         places.push_back(k);
         targets.push_back(slot[wanted[k]]);
       }
-    const Expansion& terms = among_done ? rest : e;
     for (std::size_t k : places) out[k] = by_factor[wanted[k]];
     if (targets.empty() || terms.coef.empty()) continue;
     const std::vector<double> added = gram.expand(terms.slots, terms.coef, targets);
@@ -188,12 +189,7 @@ void Head::add_roughly(const Expansion& change, const Positions& targets) {
   for (double coef : change.coef) mass += std::abs(coef);
   roughness += mass * single_error();
   if (const auto sheet = gram.sheet()) {
-    for (std::size_t k = 0; k < change.slots.size(); ++k) {
-      const float* row = sheet->row(static_cast<std::size_t>(change.slots[k]));
-      for (std::int32_t m : targets)
-        F[static_cast<std::size_t>(m)] +=
-            change.coef[k] * static_cast<double>(row[slot[static_cast<std::size_t>(m)]]);
-    }
+    add_from_sheet(*sheet, change, targets);
     return;
   }
   std::vector<double> added(members(), 0.0);
@@ -210,6 +206,25 @@ void Head::add_roughly(const Expansion& change, const Positions& targets) {
   single().subset(part)->add(sources, change.coef, targets.size(), added.data(), gram.threads);
   for (std::size_t k = 0; k < targets.size(); ++k)
     F[static_cast<std::size_t>(targets[k])] += added[k];
+}
+
+void Head::add_from_sheet(const Sheet& sheet, const Expansion& change, const Positions& targets) {
+  std::vector<double> added(members(), 0.0);
+  // Members that stand together in the sheet, a run at a time.
+  for (std::size_t from = 0, to = 0; from < members(); from = to) {
+    const std::int32_t place = sheet.place(slot[from]);
+    for (to = from + 1; to < members(); ++to)
+      if (sheet.place(slot[to]) != place + static_cast<std::int32_t>(to - from)) break;
+    for (std::size_t k = 0; k < change.slots.size(); ++k) {
+      const float* row = sheet.row(sheet.place(change.slots[k])) + place;
+      const double coef = change.coef[k];
+      double* out = added.data() + from;
+#pragma omp simd
+      for (std::size_t m = 0; m < to - from; ++m) out[m] += coef * static_cast<double>(row[m]);
+    }
+  }
+  for (std::int32_t m : targets)
+    F[static_cast<std::size_t>(m)] += added[static_cast<std::size_t>(m)];
 }
 
 double Head::single_error() {

@@ -19,22 +19,28 @@ void LocalProblem::resize(std::size_t variables, std::size_t columns) {
   if (columns * stride > kernel_.size()) kernel_ = AlignedSingles(columns * stride);
 }
 
-void LocalProblem::take_from(const Sheet& sheet, Positions which) {
+void LocalProblem::take_from(const Sheet& sheet, const Positions& places) {
   sheet_ = &sheet;
-  which_ = std::move(which);
-  in_place_ = true;
-  for (std::size_t k = 0; k < which_.size() && in_place_; ++k)
-    in_place_ = which_[k] == static_cast<std::int32_t>(k);
-  gathered_.assign(which_.size(), 0);
+  places_ = places;
+  runs_.clear();
+  for (std::size_t k = 0; k < places.size(); ++k)
+    if (k == 0 || places[k] != places[k - 1] + 1) runs_.push_back(static_cast<std::int32_t>(k));
+  runs_.push_back(static_cast<std::int32_t>(places.size()));
+  gathered_.assign(places.size(), 0);
 }
 
 const float* LocalProblem::row(std::size_t c) {
   float* own = kernel() + c * stride;
   if (!sheet_) return own;
-  const float* whole = sheet_->row(static_cast<std::size_t>(which_[c]));
-  if (in_place_) return whole;
-  if (!gathered_[c])
-    for (std::size_t k = 0; k < which_.size(); ++k) own[k] = whole[which_[k]];
+  const float* whole = sheet_->row(places_[c]);
+  if (runs_.size() == 2) return whole + places_[0];
+  if (gathered_[c]) return own;
+  if (8 * runs_.size() < places_.size())
+    for (std::size_t r = 0; r + 1 < runs_.size(); ++r)
+      std::copy_n(whole + places_[static_cast<std::size_t>(runs_[r])], runs_[r + 1] - runs_[r],
+                  own + runs_[r]);
+  else
+    for (std::size_t k = 0; k < places_.size(); ++k) own[k] = whole[places_[k]];
   gathered_[c] = 1;
   return own;
 }

@@ -9,7 +9,7 @@
 
 #include "aligned.hpp"
 #include "simd.hpp"
-#include "single.hpp"
+#include "sheet.hpp"
 
 namespace supple {
 
@@ -27,8 +27,8 @@ struct LocalProblem {
   void resize(std::size_t variables, std::size_t columns);  // the kernel is then undefined
   float* kernel() { return kernel_.data(); }
   void swap_kernel(AlignedSingles& other) { std::swap(kernel_, other); }
-  // Column k is the example at which[k] of the sheet; rows are gathered when they are needed.
-  void take_from(const Sheet& sheet, Positions which);
+  // Column k is the example at places[k] of the sheet; rows are gathered when they are needed.
+  void take_from(const Sheet& sheet, const Positions& places);
   const float* row(std::size_t column);
   // Until the gap is at most max(eps, share * gap at the start); returns the iterations.
   std::int64_t solve(double eps, double share, std::int64_t max_iterations);
@@ -45,8 +45,8 @@ struct LocalProblem {
 
   AlignedSingles kernel_;  // of each row with the columns
   const Sheet* sheet_ = nullptr;
-  Positions which_;
-  bool in_place_ = false;       // which_[k] == k: the sheet's rows serve as they are
+  Positions places_;
+  Positions runs_;              // columns at which places that follow each other begin; and the end
   std::vector<char> gathered_;  // per column: its row is in kernel_
   std::vector<float> bar_up_, bar_low_;
   std::vector<std::size_t> column_;

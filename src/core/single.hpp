@@ -58,24 +58,6 @@ class SinglePoints {
   std::vector<float> norm_;  // squared; padded to whole panels
 };
 
-// All values among the stored examples, for heads that have many of them in common.
-class Sheet {
- public:
-  Sheet(const SinglePoints& points, std::size_t threads)
-      : stride_((points.size() + kLanes - 1) / kLanes * kLanes),
-        error_(points.error()),
-        values_(std::make_unique_for_overwrite<float[]>(points.size() * stride_)) {
-    points.among(values_.get(), stride_, threads);
-  }
-  const float* row(std::size_t slot) const { return values_.get() + slot * stride_; }
-  double error() const { return error_; }  // of a value, about
-
- private:
-  std::size_t stride_;
-  double error_;
-  std::unique_ptr<float[]> values_;
-};
-
 class DenseSingle final : public SinglePoints {
  public:
   // value(k, f) is feature f of example k. Distances do not change when the mean is taken off, and

@@ -21,7 +21,7 @@ from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning, 
 from supple.gram import Gram, gram_for
 from supple.interrupts import Interruptible, Shielded
 from supple.kernels import Kernel
-from supple.machine import Examples, HeadView, Key, Machine, Plan
+from supple.machine import Examples, HeadView, Key, Machine, Plan, start
 from supple.problems import Problem
 from supple.solvers import Outcome, Settings
 from supple.store import Store
@@ -405,30 +405,30 @@ class Engine:
         labels = sorted(code for code, count in counts.items() if count > 0)
         left = self.n - (len(slots) if leaving else 0)
         keys = self.plan.keys(labels) if left else []
-        machines, concerned, outcomes = {}, {}, []
+        machines, fresh, concerned = {}, {}, {}
         previous = self._machines
         assert self._gram is not None
         examples = Examples(self._store.y, weight, self.class_weight, self._gram, self.plan)
         self._gram.core.threads = self.threads
         y_changed = self._store.y[slots]
-        staying: np.ndarray | None = None  # found when a head is new, which is rare in a stream
         for key in keys:
             machine = self._machines.get(key)
             if machine is None:
-                machine = Machine.empty(key, self._gram, self.problem)
-                if staying is None:
-                    staying = np.arange(self.n)
-                    if leaving:
-                        staying = np.delete(staying, slots)
-                    y_staying = self._store.y[staying]
-                concerned[key] = staying[self.plan.members(key, y_staying)]
+                machine = fresh[key] = Machine.empty(key, self._gram, self.problem)
             else:
                 concerned[key] = slots[self.plan.members(key, y_changed)]
                 undo.append(machine.restorer())
             machines[key] = machine
+        if fresh:  # which is rare in a stream
+            concerned |= self._members_of_new(list(fresh), slots if leaving else None)
         self._gram.core.expected = sum(len(members) ** 2 for members in concerned.values())
+        begun: dict[Key, Outcome] = {}
+        if fresh and self._settings.together:
+            with Interruptible():
+                begun = start(fresh, concerned, examples, self.problem, self._settings)
+        outcomes = list(begun.values())
         for key, machine in machines.items():
-            if len(concerned[key]) or self.problem.needs_mass:
+            if key not in begun and (len(concerned[key]) or self.problem.needs_mass):
                 with Interruptible():
                     outcome = machine.update(
                         examples,
@@ -446,6 +446,14 @@ class Engine:
         for outcome in outcomes:
             self._warn(outcome)
         return outcomes
+
+    def _members_of_new(self, keys: list[Key], leaving: np.ndarray | None) -> dict[Key, np.ndarray]:
+        """Return the slots of the examples that take part in these heads."""
+        if leaving is None:
+            return dict(zip(keys, self.plan.parts(keys, self._store.y), strict=True))
+        staying = np.delete(np.arange(self.n), leaving)
+        parts = self.plan.parts(keys, self._store.y[staying])
+        return {key: staying[part] for key, part in zip(keys, parts, strict=True)}
 
     def _go_on_inexactly(
         self,

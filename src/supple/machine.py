@@ -13,9 +13,18 @@ from supple.errors import InvalidInputError
 from supple.gram import Gram
 from supple.problems import Problem
 from supple.qp import Move, Readout, Rows
-from supple.solvers import Outcome, Settings, settle
+from supple.solvers import Outcome, Settings, settle, settle_first
 
-__all__ = ["Examples", "HeadView", "Key", "Machine", "Plan", "checked_rows", "effective_weight"]
+__all__ = [
+    "Examples",
+    "HeadView",
+    "Key",
+    "Machine",
+    "Plan",
+    "checked_rows",
+    "effective_weight",
+    "start",
+]
 
 Key = tuple[int, ...]
 _NOTHING = np.empty(0)
@@ -27,6 +36,7 @@ class Plan(Protocol):
 
     def keys(self, labels: Sequence[int]) -> list[Key]: ...
     def members(self, key: Key, y: np.ndarray) -> np.ndarray: ...
+    def parts(self, keys: Sequence[Key], y: np.ndarray) -> list[np.ndarray]: ...
     def targets(self, key: Key, y: np.ndarray) -> np.ndarray: ...
 
 
@@ -166,7 +176,9 @@ class Machine:
             rows = examples.rows(self.key, self.core.slot, problem)
             variables = np.arange(self.core.members * problem.per)
         move = Move(variables, rows.lo, rows.hi, problem.targets(t, mass))
-        outcome = settle(self.core, move, settings, cold=cold)
+        return self._note(settle(self.core, move, settings, cold=cold))
+
+    def _note(self, outcome: Outcome) -> Outcome:
         self.record = (True, "", outcome.breakpoints + outcome.iterations, outcome.kept)
         return outcome
 
@@ -185,6 +197,42 @@ class Machine:
         self.core.forget_factor()
         self.record = (False, reason, 0, True)
         return Outcome("none")
+
+
+def start(
+    machines: Mapping[Key, Machine],
+    members: Mapping[Key, np.ndarray],
+    examples: Examples,
+    problem: Problem,
+    settings: Settings,
+) -> dict[Key, Outcome]:
+    """Bring empty machines to their first optimum, in one call of the core.
+
+    Nothing is done, and the result is empty, if one of them has to wait for more examples.
+    """
+    slots = [members[key] for key in machines]
+    every = np.concatenate(slots)
+    y = examples.y[every]
+    weight = effective_weight(y, examples.weight[every], examples.class_weight)
+    ends = np.cumsum([len(part) for part in slots]).tolist()
+    parts = [slice(end - len(part), end) for part, end in zip(slots, ends, strict=True)]
+    t = np.concatenate(
+        [examples.plan.targets(key, y[part]) for key, part in zip(machines, parts, strict=True)]
+    )
+    if any(problem.obstacle(t[part], weight[part]) for part in parts):
+        return {}
+    diagonal = examples.gram.diagonal(every) if problem.needs_diagonal else t
+    outcomes = settle_first(
+        [machine.core for machine in machines.values()],
+        slots,
+        checked_rows(problem, t, weight, diagonal),
+        [problem.targets(t[part], weight[part]) for part in parts],
+        settings,
+    )
+    return {
+        key: machine._note(outcome)
+        for (key, machine), outcome in zip(machines.items(), outcomes, strict=True)
+    }
 
 
 def _variables(members: np.ndarray, per: int) -> np.ndarray:

@@ -25,6 +25,9 @@ class Plan(Protocol):
     def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the mask of the examples that head `key` is trained on."""
 
+    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+        """Return the places of those examples for each of several heads."""
+
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the targets of these examples in head `key`."""
 
@@ -45,6 +48,10 @@ class Single:
     def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return a mask that is true for every example."""
         return np.ones(len(y), dtype=bool)
+
+    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+        """Return the places of all examples."""
+        return [np.arange(len(y)) for _ in keys]
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return `y` itself."""
@@ -71,6 +78,16 @@ class OneVsOne:
     def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the mask of the examples of the two classes of `key`."""
         return (y == key[0]) | (y == key[1])
+
+    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+        """Return for each pair the places of its first class, then those of the other.
+
+        A single pair has its examples as they come.
+        """
+        if len(keys) == 1:
+            return [np.flatnonzero(self.members(keys[0], y))]
+        own = {label: np.flatnonzero(y == label) for label in {c for key in keys for c in key}}
+        return [np.concatenate([own[a], own[b]]) for a, b in keys]
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return +1 for the first class of `key`, -1 for the other."""
@@ -99,6 +116,10 @@ class OneVsRest:
     def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return a mask that is true for every example."""
         return np.ones(len(y), dtype=bool)
+
+    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+        """Return the places of all examples."""
+        return [np.arange(len(y)) for _ in keys]
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return +1 for the class of `key`, -1 for the rest."""

@@ -51,6 +51,13 @@ def test_the_block_solver_counts_what_its_threads_compute():
     assert one > 1500
 
 
+def test_a_matrix_that_heads_share_counts_once():
+    X, _ = data(300)
+    y = np.arange(300) % 5
+    count = SVC(gamma=0.3).fit(X, y).n_kernel_evals_
+    assert 300 * 301 / 2 <= count < 2 * 300**2
+
+
 def test_a_linear_machine_needs_few():
     X, y = data(1500)
     assert SVC(kernel="linear").fit(X, y).n_kernel_evals_ < SVC().fit(X, y).n_kernel_evals_

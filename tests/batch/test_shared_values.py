@@ -27,7 +27,8 @@ def test_same_machines_as_from_values_of_their_own(name, kernel, multi_class):
     X, y = classes()
     params = {"kernel": kernel, **KERNELS[kernel], "multi_class": multi_class}
     if name == "NuSVC":
-        params["nu"] = 0.2
+        # With a much smaller nu the margin is 0 and all values are rounding.
+        params["nu"] = {"ovo": 0.6, "ovr": 0.3}[multi_class]
     shared = getattr(supple, name)(**params).fit(X, y)
     alone = getattr(supple, name)(**params, cache_size=TINY_CACHE).fit(X, y)
     assert max(shared.kkt_violation_, alone.kkt_violation_) < 1e-9

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import Interval, validate_parameter_constraints
+from sklearn.utils._param_validation import Interval
 
 from supple.engine import Engine, Step
 from supple.errors import (
@@ -28,7 +28,7 @@ from supple.errors import (
 from supple.estimators._fitted import FittedAttributes
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Model, make_kernel
-from supple.estimators._params import check_numbers, refuse_balanced
+from supple.estimators._params import check_constraints, refuse_balanced
 from supple.estimators._validation import (
     features_restored,
     resolve_gamma,
@@ -105,9 +105,7 @@ class BaseSVM(FittedAttributes, ABC):
     ) -> Self:
         """Build a model from its first batch; `whole` if that is all there is (fit)."""
         params = self._current_params()
-        name = type(self).__name__
-        validate_parameter_constraints(self._parameter_constraints, params, caller_name=name)
-        check_numbers(name, params)
+        check_constraints(type(self), self._parameter_constraints, params)
         self._check_params(params)
         action = "fit" if whole else "partial_fit"
         if not whole:

@@ -193,7 +193,7 @@ def whole_class_weight(
     if given == "balanced":
         balanced = total.sum() / (len(present) * total[present])
         return dict(zip(present.tolist(), balanced.tolist(), strict=True))
-    held = np.unique(codes).astype(np.intp).tolist()
+    held = np.flatnonzero(np.bincount(codes.astype(np.intp))).tolist()
     unknown, bare = set(by_code).difference(held), set(held).difference(by_code)
     # As in scikit-learn: weights for more classes than there are is no mistake.
     if unknown and bare:

@@ -1,4 +1,4 @@
-"""Checks of parameters that scikit-learn's declared constraints cannot express."""
+"""Checks of parameters: the declared constraints, and what these cannot express."""
 
 from __future__ import annotations
 
@@ -9,10 +9,34 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 from supple.errors import InvalidInputError
 
 _MOST_THREADS = 4096
+_PLAIN = frozenset({bool, float, int, str, type(None)})
+_MOST_PASSED = 256
+_passed: set[tuple[Any, ...]] = set()  # parameters that have been found good
+
+
+def check_constraints(
+    owner: type, constraints: Mapping[str, Any], params: Mapping[str, Any]
+) -> None:
+    """Check each parameter by itself; plain values that have passed pass again.
+
+    The checks take as long as a small fit.
+    """
+    values = tuple(params.values())
+    kinds = tuple(map(type, values))
+    key = (owner, *params, kinds, values) if _PLAIN.issuperset(kinds) else None
+    if key in _passed:
+        return
+    validate_parameter_constraints(constraints, params, caller_name=owner.__name__)
+    check_numbers(owner.__name__, params)
+    if key is not None:
+        if len(_passed) >= _MOST_PASSED:
+            _passed.clear()
+        _passed.add(key)
 
 
 def show(value: Any) -> str:

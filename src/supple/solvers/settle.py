@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from supple._core import (
+    PROMISED,
+    CoreSettings,
+    begin,
+    descend,
+    factor_margin,
+    make_exact,
+    patience,
+    quality,
+    refine,
+)
 from supple.errors import SolverError
-from supple.qp import Move
-from supple.solvers.batch import factor_margin, looks_definite, polish
+from supple.qp import Move, Rows
+from supple.solvers.batch import looks_definite
 
-__all__ = ["Outcome", "Settings", "settle"]
+__all__ = ["Outcome", "Settings", "settle", "settle_first"]
 
-ACCEPTED = 1e-9  # KKT violation, relative to the scale of c, that ends the search for a better x
-PROMISED = 1e-8  # and the one above which the user is told; where rounding forbids it: 1e-6
-_AT_WORST = 1e-6
-_HANDOVER = 0.005  # gap from which the polish needs only few changes of the margin set
-_SHARE = 64  # part of the margin set: fewer violators than that are left to the polish
+_INFEASIBLE = "no feasible point for the new boxes and targets"
 _SMALL = 1000  # members
 _SINGLY = 5000  # members up to which violators may be admitted singly as a last resort
 _PATIENCE = 1_000_000  # SMO iterations that a hard problem may take between two polishes
@@ -34,6 +43,15 @@ class Settings:
     simple: bool = False  # SimpleSVM instead of path, SMO and polish
     report: Callable[[int, float], None] | None = None  # hears of iterations and gap now and then
 
+    @property
+    def together(self) -> bool:
+        """Whether new heads may begin by `settle_first`."""
+        return self.exact and self.trusted and not self.simple
+
+    def for_core(self, tol: float, limit: int) -> Any:
+        """Return what the core wants to know for a round with this tolerance and limit."""
+        return CoreSettings(tol, limit, self.shrinking, self.exact, self.trusted)
+
 
 class Outcome(NamedTuple):
     """What a solver did."""
@@ -44,6 +62,51 @@ class Outcome(NamedTuple):
     kkt: float = 0.0
     kept: bool = True  # the optimality conditions hold as promised
     indefinite: bool = False
+
+
+# Whether SMO converged, its iterations, and the quality that the polish reached, if it was made.
+_Round = tuple[bool, int, tuple[float, bool, bool, bool] | None]
+
+
+def settle_first(
+    heads: Sequence[Any],
+    slots: Sequence[np.ndarray],
+    rows: Rows,
+    targets: Sequence[Sequence[float]],
+    settings: Settings,
+) -> list[Outcome]:
+    """Bring heads without members to their first optimum, all in one call of the core.
+
+    Parameters
+    ----------
+    heads : sequence of Head
+    slots : sequence of ndarray
+        The members of each head.
+    rows : Rows
+        What these add to the programmes, head by head.
+    targets : sequence of sequence of float
+        For each head the sums over its groups.
+    settings : Settings
+        With `together`: that a polish is right must be known beforehand.
+    """
+    rounds = begin(
+        list(heads),
+        [len(members) for members in slots],
+        np.concatenate(slots),
+        *rows,
+        list(targets),
+        settings.for_core(settings.tol, settings.max_iter),
+        settings.report,
+    )
+    outcomes = []
+    for head, begun in zip(heads, rounds, strict=True):
+        if begun is None:
+            raise SolverError(_INFEASIBLE)
+        try:
+            outcomes.append(_batch(head, settings, 0, begun))
+        finally:
+            head.release()
+    return outcomes
 
 
 def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
@@ -61,16 +124,16 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
         if head.rough:
             head.refresh()
         if not head.factored:  # restored or unpickled: the factor is built again
-            polish(head)
+            make_exact(head)
         finished, breakpoints = head.path(move.variables, move.lo, move.hi, move.targets)
         if finished and breakpoints == 0:
             return Outcome("path")  # only bounds that nobody touches have moved
         if finished:
-            quality = _mend(head)
-            if quality.settled:
-                return Outcome("path", breakpoints, kkt=quality.kkt, kept=quality.kept)
+            found = _mend(head)
+            if found.settled:
+                return Outcome("path", breakpoints, kkt=found.kkt, kept=found.kept)
     if not head.jump(move.variables, move.lo, move.hi, move.targets):
-        raise SolverError("no feasible point for the new boxes and targets")
+        raise SolverError(_INFEASIBLE)
     try:
         if settings.simple and settings.exact:
             return _simple(head, settings)
@@ -79,32 +142,24 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
         head.release()  # the copy of the examples that blocks are computed from
 
 
-class _Quality:
+class _Quality(NamedTuple):
     """How good the state of a head is."""
 
-    def __init__(self, head: Any) -> None:
-        violation, scale, rounding, balanced = head.audit()
-        # Where K and C are huge, the Kx carried along says little: look again.
-        if 16.0 * rounding > PROMISED * scale:
-            head.refresh()
-            violation, scale, rounding, balanced = head.audit()
-        self.kkt: float = violation / scale
-        self.kept: bool = self.kkt <= max(PROMISED, min(_AT_WORST, 4.0 * rounding / scale))
-        # Optimal to a few roundings.
-        self.sharp: bool = balanced and violation <= 16.0 * rounding
-        # Good enough, or rounding allows no better.
-        self.settled: bool = violation <= max(ACCEPTED * scale, 16.0 * rounding)
+    kkt: float  # relative to the scale of c
+    kept: bool  # no more than was promised
+    sharp: bool  # optimal to a few roundings
+    settled: bool  # good enough, or rounding allows no better
 
 
 def _mend(head: Any) -> _Quality:
     """Polish after a path if need be."""
     if head.worn:
         head.refresh()
-    quality = _Quality(head)
-    if quality.sharp:
-        return quality
-    polish(head)
-    return _Quality(head)
+    found = _Quality(*quality(head))
+    if found.sharp:
+        return found
+    make_exact(head)
+    return _Quality(*quality(head))
 
 
 def _path_is_cheaper(head: Any, move: Move) -> bool:
@@ -113,24 +168,6 @@ def _path_is_cheaper(head: Any, move: Move) -> bool:
     if 8 * members * (n_margin + 16) > head.cache_bytes:
         return False
     return len(move.variables) <= 16 or members <= 300
-
-
-def _descend(
-    head: Any, eps: float, limit: int, settings: Settings, *, first: bool
-) -> tuple[bool, int]:
-    """Lower the gap to `eps`, or as far as it takes for the polish to do the rest."""
-    spent = 0
-    if first and settings.exact and head.has_blocks:
-        goal = max(eps, _HANDOVER * min(1.0, head.audit()[1])) if settings.trusted else eps
-        converged, spent = head.block_smo(
-            goal, limit, settings.shrinking, settings.trusted, settings.report
-        )
-        if converged or spent == limit:
-            return converged, spent
-        head.refresh()  # single precision leads no further
-    left = limit - spent if limit >= 0 else -1
-    converged, more = head.smo(eps, left, settings.shrinking, settings.report)
-    return converged, spent + more
 
 
 def _admit_singly(head: Any, settings: Settings) -> tuple[bool, int]:
@@ -149,73 +186,71 @@ def _simple(head: Any, settings: Settings) -> Outcome:
     """SimpleSVM: the worst violator joins the margin set, one after the other."""
     finished, rounds = _admit_singly(head, settings)
     if not finished and settings.max_iter >= 0:
-        return Outcome("simple", iterations=rounds, kkt=_Quality(head).kkt, kept=False)
+        return Outcome("simple", iterations=rounds, kkt=quality(head)[0], kept=False)
     if not (settings.trusted or looks_definite(head)):
         head.forget_factor()
         return Outcome("simple", iterations=rounds, indefinite=True)
-    polish(head)
-    quality = _Quality(head)
-    if quality.settled:
-        return Outcome("simple", iterations=rounds, kkt=quality.kkt, kept=quality.kept)
+    make_exact(head)
+    found = _Quality(*quality(head))
+    if found.settled:
+        return Outcome("simple", iterations=rounds, kkt=found.kkt, kept=found.kept)
     outcome = _batch(head, settings, 0)  # a margin system that is singular to rounding
     return outcome._replace(iterations=outcome.iterations + rounds)
 
 
-def _nearly_optimal(head: Any, eps: float) -> bool:
-    """Whether the polish alone is cheaper: few variables are to enter a margin set at hand."""
-    n_margin = len(head.margin)
-    return n_margin > 0 and head.violators(eps) + head.margin_changes <= n_margin // _SHARE
+def _batch(head: Any, settings: Settings, breakpoints: int, begun: _Round | None = None) -> Outcome:
+    """SMO, then the polish; again from there, with a tighter tolerance, if need be.
 
-
-def _batch(head: Any, settings: Settings, breakpoints: int) -> Outcome:
-    """SMO, then the polish; again from there, with a tighter tolerance, if need be."""
+    `begun` is the first round, where it has been made.
+    """
     tol, iterations = settings.tol, 0
-    patience = 10_000 + 20 * head.members if settings.exact else -1
+    limited = settings.max_iter >= 0
+    waiting = patience(head) if settings.exact else -1
     best: _Quality | None = None
     for _ in range(5):
-        _, scale, rounding, _ = head.audit()
-        # LIBSVM's stopping gap, but relative where the scale of the problem is small.
-        eps = max(tol * min(1.0, scale), 4.0 * rounding)
-        limit = settings.max_iter - iterations if settings.max_iter >= 0 else patience
-        converged, spent = True, 0
-        if best is not None or not _nearly_optimal(head, eps):
-            converged, spent = _descend(head, eps, limit, settings, first=best is None)
+        limit = settings.max_iter - iterations if limited else waiting
+        converged, spent, found = begun or _descend(head, settings, tol, limit, first=best is None)
+        begun = None
         iterations += spent
-        if not settings.exact or (settings.max_iter >= 0 and not converged):
-            return Outcome("smo", breakpoints, iterations, _Quality(head).kkt, converged)
+        if not settings.exact or (limited and not converged):
+            return Outcome("smo", breakpoints, iterations, quality(head)[0], converged)
         if not (settings.trusted or looks_definite(head)):
             head.forget_factor()
             return Outcome("smo", breakpoints, iterations, indefinite=True)
-        if head.worn:
-            head.refresh()
-        polish(head)
-        quality = _Quality(head)
-        if best is None or quality.kkt < best.kkt:
-            best, state = quality, head.save()
-        if best.settled or (best is not quality and best.kkt <= PROMISED):
+        now = _Quality(*(found or refine(head)))
+        if now.sharp:
+            return Outcome("smo", breakpoints, iterations, now.kkt, now.kept)
+        if best is None or now.kkt < best.kkt:
+            best, state = now, head.save()
+        if best.settled or (best is not now and best.kkt <= PROMISED):
             # Good, or further rounds only change the rounding. Where the whole problem is near
             # rounding (a kernel of almost equal values), a small one deserves another try.
-            if best.sharp or head.members > _SMALL or tol == 0.0:
+            if head.members > _SMALL or tol == 0.0:
                 break
             tol = 0.0
         else:
             tol *= 1e-2
         head.refresh()
-        patience = max(patience, min(3 * patience, _PATIENCE))
+        waiting = max(waiting, min(3 * waiting, _PATIENCE))
     assert best is not None
-    if best is not quality:
+    if best is not now:
         head.restore(state)
     if not best.kept and head.members <= _SINGLY and not settings.simple:
         # Features of very different scales, a linear kernel: SMO crawls where an active set walks.
-        quality = _settle_singly(head, settings)
-        if quality.kkt < best.kkt:
-            best = quality
+        now = _settle_singly(head, settings)
+        if now.kkt < best.kkt:
+            best = now
         else:
             head.restore(state)
     return Outcome("smo", breakpoints, iterations, best.kkt, best.kept)
 
 
+def _descend(head: Any, settings: Settings, tol: float, limit: int, *, first: bool) -> _Round:
+    converged, spent = descend(head, settings.for_core(tol, limit), first, settings.report)
+    return converged, spent, None
+
+
 def _settle_singly(head: Any, settings: Settings) -> _Quality:
     _admit_singly(head, settings)
-    polish(head)
-    return _Quality(head)
+    make_exact(head)
+    return _Quality(*quality(head))

@@ -1,0 +1,122 @@
+// Python's view of the batch way.
+#include <nanobind/stl/optional.h>
+
+#include "bindings.hpp"
+#include "settle.hpp"
+
+namespace supple {
+
+namespace {
+
+template <typename Function>
+Function pointer_in(const nb::capsule& capsule) {
+  return reinterpret_cast<Function>(
+      PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr())));
+}
+
+using QualityTuple = std::tuple<double, bool, bool, bool>;
+using RoundTuple = std::tuple<bool, std::int64_t, std::optional<QualityTuple>>;
+
+QualityTuple to_tuple(const Quality& q) { return {q.kkt, q.kept, q.sharp, q.settled}; }
+
+std::optional<RoundTuple> to_tuple(const std::optional<Round>& r) {
+  if (!r) return std::nullopt;
+  std::optional<QualityTuple> reached;
+  if (r->quality) reached = to_tuple(*r->quality);
+  return RoundTuple{r->descent.converged, r->descent.iterations, reached};
+}
+
+// All examples, in the order in which heads name them first.
+Positions as_named(const In1<std::int64_t>& slots, std::size_t size) {
+  Positions order;
+  std::vector<char> named(size, 0);
+  const auto name = [&](std::size_t slot) {
+    if (!named[slot]) order.push_back(static_cast<std::int32_t>(slot));
+    named[slot] = 1;
+  };
+  for (std::size_t k = 0; k < slots.shape(0); ++k) name(static_cast<std::size_t>(slots.data()[k]));
+  for (std::size_t slot = 0; slot < size; ++slot) name(slot);
+  return order;
+}
+
+// Several heads one after the other, each with its part of the arrays.
+std::vector<std::optional<RoundTuple>> begin_all(
+    const std::vector<Head*>& heads, const std::vector<std::size_t>& counts,
+    const In1<std::int64_t>& slots, const In1<double>& c, const In1<double>& lo,
+    const In1<double>& hi, const In1<std::uint8_t>& groups,
+    const std::vector<std::vector<double>>& targets, const Settings& settings,
+    const nb::object& report) {
+  require(counts.size() == heads.size() && targets.size() == heads.size(),
+          "counts and targets need one entry per head");
+  std::size_t members = 0, variables = 0;
+  for (std::size_t k = 0; k < heads.size(); ++k) {
+    require(heads[k]->members() == 0, "the head has members already");
+    const std::size_t end = variables + counts[k] * heads[k]->per;
+    require(members + counts[k] <= slots.shape(0) && end <= groups.shape(0),
+            "slots, c, lo, hi and groups must be as long as counts say");
+    for (std::size_t i = members; i < members + counts[k]; ++i)
+      checked_slot(heads[k]->gram, slots.data()[i]);
+    for (std::size_t v = variables; v < end; ++v)
+      require(groups.data()[v] < heads[k]->n_groups, "group out of range");
+    members += counts[k];
+    variables = end;
+  }
+  require(members == slots.shape(0) && variables == c.shape(0) && variables == lo.shape(0) &&
+              variables == hi.shape(0) && variables == groups.shape(0),
+          "slots, c, lo, hi and groups must be as long as counts say");
+  for (std::size_t v = 0; v < variables; ++v)
+    require(lo.data()[v] <= hi.data()[v], "lo must not exceed hi");
+  std::vector<std::optional<RoundTuple>> out;
+  nb::gil_scoped_release release;
+  const Progress progress = progress_to(report);
+  if (heads.size() > 1) heads[0]->gram.order = as_named(slots, heads[0]->gram.size());
+  members = variables = 0;
+  for (std::size_t k = 0; k < heads.size(); ++k) {
+    Head& h = *heads[k];
+    const Beginning start{slots.data() + members, counts[k],
+                          c.data() + variables,   lo.data() + variables,
+                          hi.data() + variables,  groups.data() + variables,
+                          to_groups(targets[k])};
+    members += counts[k];
+    variables += counts[k] * h.per;
+    out.push_back(to_tuple(begin(h, start, settings, progress, check_signals)));
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_settle(nb::module_& m) {
+  m.def("use_lapack", [](const nb::capsule& dpotrf, const nb::capsule& dpstrf) {
+    lapack_dpotrf = pointer_in<Dpotrf>(dpotrf);
+    lapack_dpstrf = pointer_in<Dpstrf>(dpstrf);
+  });
+  nb::class_<Settings>(m, "CoreSettings").def(nb::init<double, std::int64_t, bool, bool, bool>());
+  m.def("begin", &begin_all, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+        nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.attr("PROMISED") = kPromised;
+  m.def("patience", &patience);
+  m.def(
+      "descend",
+      [](Head& h, const Settings& settings, bool first, const nb::object& report) {
+        nb::gil_scoped_release release;
+        const SmoResult r = descend(h, settings, first, progress_to(report));
+        return std::make_pair(r.converged, r.iterations);
+      },
+      nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("factor_margin", &factor_margin, nb::call_guard<nb::gil_scoped_release>());
+  m.def("quality", [](Head& h) {
+    nb::gil_scoped_release release;
+    return to_tuple(quality(h));
+  });
+  m.def("make_exact", [](Head& h) {
+    nb::gil_scoped_release release;
+    make_exact(h, check_signals);
+  });
+  m.def("refine", [](Head& h) {
+    nb::gil_scoped_release release;
+    return to_tuple(refine(h, check_signals));
+  });
+}
+
+}  // namespace supple

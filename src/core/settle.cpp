@@ -1,0 +1,155 @@
+#include "settle.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace supple {
+
+Dpstrf lapack_dpstrf = nullptr;
+
+namespace {
+
+constexpr double kAccepted = 1e-9;    // KKT violation / scale of c that ends the search
+constexpr double kAtWorst = 1e-6;     // promised where rounding forbids kPromised
+constexpr double kRoundings = 16.0;   // within so many a state is as good as rounding permits
+// The gap from which the polish needs only few changes of the margin set, each of which costs little
+// where the head is small.
+constexpr double kHandover = 0.005, kHandoverSmall = 0.01;
+constexpr std::size_t kSmall = 2048;  // members
+constexpr std::size_t kViolators = 64;  // part of the margin set: fewer are left to the polish
+
+struct PatchScope {
+  explicit PatchScope(Gram& g) : gram(g) { gram.open_patch(); }
+  ~PatchScope() { gram.close_patch(); }
+  PatchScope(const PatchScope&) = delete;
+  PatchScope& operator=(const PatchScope&) = delete;
+  Gram& gram;
+};
+
+// For a system that is nearly singular: variables that depend on others are left out by pivoting,
+// and the polish slides them to a bound.
+void factor_with_pivots(Head& h) {
+  const Head::Margin margin = h.margin_inside();
+  const std::size_t n = margin.variables.size();
+  if (n == 0) return;
+  std::vector<double> system(n * n), work(2 * n);
+  h.gram.among(margin.slots, system.data(), n);
+  double largest = -std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = i; j < n; ++j) system[i * n + j] += margin.groups[i] == margin.groups[j] ? margin.sigma : 0.0;
+    largest = std::max(largest, system[i * n + i]);
+  }
+  // What is row by row for us is column by column for LAPACK, and our upper triangle its lower one.
+  char uplo = 'L';
+  int size = static_cast<int>(n), rank = 0, info = 0;
+  double rounding =
+      8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(n + 4) * largest;
+  std::vector<int> pivots(n);
+  lapack_dpstrf(&uplo, &size, system.data(), &size, pivots.data(), &rank, &rounding, work.data(),
+                &info);
+  const auto chosen = static_cast<std::size_t>(rank);
+  std::vector<std::int64_t> variables_chosen(chosen), groups_chosen(chosen);
+  std::vector<double> upper(chosen * chosen);
+  for (std::size_t i = 0; i < chosen; ++i) {
+    const auto from = static_cast<std::size_t>(pivots[i] - 1);
+    variables_chosen[i] = margin.variables[from];
+    groups_chosen[i] = margin.groups[from];
+    std::copy_n(system.data() + i * n, chosen, upper.data() + i * chosen);
+  }
+  h.factor.assign(variables_chosen.data(), groups_chosen.data(), chosen, upper.data(),
+                  margin.sigma);
+}
+
+Quality judge(const Audit& a) {
+  return {a.violation / a.scale,
+          a.violation / a.scale <=
+              std::max(kPromised, std::min(kAtWorst, 4.0 * a.rounding / a.scale)),
+          a.balanced && a.violation <= kRoundings * a.rounding,
+          a.violation <= std::max(kAccepted * a.scale, kRoundings * a.rounding)};
+}
+
+// Where K and C are huge, the Kx carried along says little: look again.
+Quality judge_again(Head& h, const Audit& a) {
+  if (!(kRoundings * a.rounding > kPromised * a.scale)) return judge(a);
+  h.refresh();
+  return judge(h.audit());
+}
+
+// Whether the polish alone is cheaper: few variables are to enter a margin set at hand.
+bool nearly_optimal(const Head& h, double eps) {
+  const std::size_t n_margin = h.factor.size();
+  return n_margin > 0 && h.violators(eps) + h.margin_changes() <= n_margin / kViolators;
+}
+
+}  // namespace
+
+void factor_margin(Head& h) {
+  if (!h.nearly_factored() && !h.build_factor()) factor_with_pivots(h);
+}
+
+Quality quality(Head& h) { return judge_again(h, h.audit()); }
+
+SmoResult descend(Head& h, const Settings& settings, bool first, const Progress& progress) {
+  // LIBSVM's stopping gap, but relative where the scale of the problem is small.
+  const double scale = std::min(1.0, h.scale(h.F));
+  const double eps = std::max(settings.tol * scale, 4.0 * h.rounding());
+  const std::int64_t limit = settings.max_iterations;
+  if (first && nearly_optimal(h, eps)) return {true, 0};
+  std::int64_t spent = 0;
+  if (first && settings.exact && h.gram.has_blocks()) {
+    const double handover = h.members() > kSmall ? kHandover : kHandoverSmall;
+    const double goal = settings.trusted ? std::max(eps, handover * scale) : eps;
+    const SmoResult r = block_smo(h, goal, limit, settings.shrinking, settings.trusted, progress);
+    if (r.converged || r.iterations == limit) return r;
+    spent = r.iterations;
+    h.refresh();  // single precision leads no further
+  }
+  const SmoResult r = smo(h, eps, limit >= 0 ? limit - spent : -1, settings.shrinking, progress);
+  return {r.converged, r.iterations + spent};
+}
+
+Audit make_exact(Head& h, const Interrupt& interrupt) {
+  const Audit before = h.audit();
+  const Snapshot state = h.save();
+  factor_margin(h);
+  const double floor = kRoundings * before.rounding;
+  polish(h, std::min(4.0 * before.rounding, 1e-10 * before.scale), floor, Pace::several,
+         static_cast<std::int64_t>(100 + h.members() / 10), interrupt);
+  const Audit after = h.audit();
+  if (after.violation <= std::max(before.violation, floor)) return after;
+  // On a margin system that is singular to rounding the active set may wander.
+  h.restore(state);
+  h.catch_up();
+  return h.audit();
+}
+
+Quality refine(Head& h, const Interrupt& interrupt) {
+  if (h.worn()) h.refresh();
+  return judge_again(h, make_exact(h, interrupt));
+}
+
+std::int64_t patience(const Head& h) {
+  return 10'000 + 20 * static_cast<std::int64_t>(h.members());
+}
+
+std::optional<Round> begin(Head& h, const Beginning& start, const Settings& settings,
+                           const Progress& progress, const Interrupt& interrupt) {
+  h.admit(start.slots, start.c, start.groups, start.count);
+  std::vector<std::int64_t> variables(h.variables());
+  std::iota(variables.begin(), variables.end(), 0);
+  const std::vector<double> lo(start.lo, start.lo + variables.size());
+  const std::vector<double> hi(start.hi, start.hi + variables.size());
+  if (!h.jump(variables, lo, hi, start.target)) return std::nullopt;
+  const bool limited = settings.max_iterations >= 0;
+  const PatchScope patch(h.gram);
+  Settings own = settings;
+  if (!limited) own.max_iterations = patience(h);
+  Round round{descend(h, own, true, progress), std::nullopt};
+  if (!limited || round.descent.converged) round.quality = refine(h, interrupt);
+  h.release();  // others follow, and each would keep a copy of its examples
+  return round;
+}
+
+}  // namespace supple
