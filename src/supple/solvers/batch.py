@@ -32,6 +32,9 @@ def factor_margin(head: Any) -> None:
         return
     if not len(inside):
         return
+    # Any order will do, but the end of the factor is where a removal is cheap, and the examples
+    # that came first are mostly the first to go.
+    inside = inside[::-1].copy()
     sigma = head.mean_diagonal(inside) or 1.0
     if head.build_factor(inside, sigma):
         return
