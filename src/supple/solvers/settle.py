@@ -108,7 +108,7 @@ def _mend(head: Any) -> _Quality:
 
 
 def _path_is_cheaper(head: Any, move: Move) -> bool:
-    n_margin, members = len(head.margin), head.members
+    n_margin, members = head.n_margin, head.members
     # The kernel values of the margin set must fit into memory as the row cache does.
     if 8 * members * (n_margin + 16) > head.cache_bytes:
         return False
@@ -163,7 +163,7 @@ def _simple(head: Any, settings: Settings) -> Outcome:
 
 def _nearly_optimal(head: Any, eps: float) -> bool:
     """Whether the polish alone is cheaper: few variables are to enter a margin set at hand."""
-    n_margin = len(head.margin)
+    n_margin = head.n_margin
     return n_margin > 0 and head.violators(eps) + margin_changes(head) <= n_margin // _SHARE
 
 
