@@ -76,6 +76,7 @@ void bind_head(nb::module_& m) {
       .def_prop_ro("target", [](const Head& h) { return h.target; })
       .def_prop_ro("margin", [](const Head& h) { return to_numpy(h.factor.variables()); },
                    nb::rv_policy::automatic)
+      .def_prop_ro("n_margin", [](const Head& h) { return h.factor.size(); })
       .def_prop_ro("factored", &Head::factored)
       .def("inside",
            [](const Head& h) {
@@ -105,6 +106,18 @@ void bind_head(nb::module_& m) {
              }
              const std::size_t n = members.size();
              return std::make_pair(to_numpy(std::move(members), {n}), h.members() - before);
+           })
+      // All variables of the members at these slots.
+      .def("variables_at",
+           [](const Head& h, const In1<std::int64_t>& slots) {
+             std::vector<std::int64_t> out;
+             for (std::size_t k = 0; k < slots.shape(0); ++k) {
+               const std::int64_t m = h.member_at(slots.data()[k]);
+               for (std::size_t j = 0; j < h.per && m >= 0; ++j)
+                 out.push_back(m * static_cast<std::int64_t>(h.per) +
+                               static_cast<std::int64_t>(j));
+             }
+             return to_numpy(out);
            })
       .def("take_out",
            [](Head& h, const In1<std::int64_t>& slots, std::int64_t n_examples) {

@@ -59,17 +59,17 @@ bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
   }
   forward(work_.data(), entries.size(), stride);
   reserve(stride);
-  for (std::size_t e = 0; e < entries.size(); ++e) {
+  std::size_t appended = 0;
+  for (; appended < entries.size(); ++appended) {
+    const std::size_t e = appended, last = n + e;
     double* w = work_.data() + e * stride;
-    const std::size_t last = n + e;
     for (std::size_t i = n; i < last; ++i)  // the rows that have just been appended
       w[i] = (w[i] - simd().dot(work_.data() + (i - n) * stride, w, i)) / row(i)[i];
     const double shifted = w[last];
     const double pivot = shifted - simd().dot(w, w, last);
     // Also for a kernel that is not positive semi-definite, whatever the sign of the diagonal.
-    if (!(pivot > kDependent * static_cast<double>(size() + 4) * std::abs(shifted))) return false;
+    if (!(pivot > kDependent * static_cast<double>(size() + 4) * std::abs(shifted))) break;
     const double root = std::sqrt(pivot);
-    for (std::size_t i = 0; i < last; ++i) row(i)[last] = w[i];
     row(last)[last] = root;
     const double* column = columns + e * (before + entries.size());
     std::fill_n(row(last), last, 0.0);
@@ -86,7 +86,10 @@ bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
     empty_.push_back(0);
     ++members_[entries[e].group];
   }
-  return true;
+  for (std::size_t i = 0; i < n + appended; ++i)  // row by row, so that each is touched once
+    for (std::size_t e = i < n ? 0 : i - n + 1; e < appended; ++e)
+      row(i)[n + e] = work_[e * stride + i];
+  return appended == entries.size();
 }
 
 void Factor::dependence(std::vector<double>& weights) {
@@ -105,13 +108,11 @@ void Factor::remove(std::size_t position, double share) {
   }
   double* leaving = row(gone);
   double column = share * leaving[gone];
+  work_.resize(2 * n);
+  double *cosine = work_.data(), *sine = cosine + n;
+  simd().absorb(upper_.data(), stride_, gone, n, cosine, sine);
   for (std::size_t i = gone + 1; i < n; ++i) {
-    if (empty_[i]) continue;
-    double* below = row(i);
-    const double norm = std::sqrt(below[i] * below[i] + leaving[i] * leaving[i]);
-    const double c = below[i] / norm, s = leaving[i] / norm;
-    below[i] = norm;
-    simd().rotate(below + i + 1, leaving + i + 1, c, s, n - i - 1);
+    const double c = cosine[i], s = sine[i];
     for (auto& v : v_) {
       const double x = v[i], y = v[gone];
       v[i] = c * x + s * y;
@@ -130,7 +131,14 @@ void Factor::remove(std::size_t position, double share) {
   variables_.erase(variables_.begin() + at);
   groups_.erase(groups_.begin() + at);
   rows_.erase(rows_.begin() + at);
+  resize(rows_.empty() ? 0 : rows_.back() + 1);  // who came late is likely to leave soon
   if (empty_.size() > size() + size() / 8 + 8) squeeze();
+}
+
+void Factor::resize(std::size_t n) {
+  for (auto& v : v_) v.resize(n);
+  diagonal_.resize(n);
+  empty_.resize(n);
 }
 
 void Factor::squeeze() {
@@ -142,9 +150,8 @@ void Factor::squeeze() {
     diagonal_[k] = diagonal_[rows_[k]];
   }
   for (std::size_t k = 0; k < size(); ++k) rows_[k] = k;
-  for (auto& v : v_) v.resize(size());
-  diagonal_.resize(size());
-  empty_.assign(size(), 0);
+  resize(size());
+  std::fill(empty_.begin(), empty_.end(), 0);
 }
 
 void Factor::rename(std::int64_t from, std::int64_t to) {

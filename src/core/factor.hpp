@@ -80,6 +80,7 @@ class Factor {
              double sigma);
   void finish();  // V, when U is there
   void keep_kernel_and_shift();  // K goes below the diagonal, K~ takes its place above
+  void resize(std::size_t n);  // rows
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   // Vectors inside have an entry for each row, 0 for empty ones.

@@ -64,8 +64,9 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
       for (std::size_t s = 0; s < present.slots.size(); ++s)
         kx[k] += present.coef[s] * row[present.slots[s]];
       for (std::size_t j = 0; j < block.columns(); ++j) {
-        const auto v = static_cast<std::size_t>(block.variables()[j]);
-        values[k * block.columns() + j] = row[slot[member_of(v)]];
+        const std::int64_t v = block.variables()[j];
+        if (v == MarginBlock::kNobody) continue;
+        values[k * block.columns() + j] = row[slot[member_of(static_cast<std::size_t>(v))]];
       }
     }
   }
@@ -149,17 +150,18 @@ void Head::remove(std::size_t member) {
 }
 
 void Head::drop_derived(std::size_t member) {
-  for (std::size_t j = block.columns(); j-- > 0;)
-    if (member_of(static_cast<std::size_t>(block.variables()[j])) == member)
-      block.remove_column(j);
   for (std::size_t i = factor.size(); i-- > 0;)
     if (member_of(static_cast<std::size_t>(factor.variables()[i])) == member) factor.remove(i);
+  for (std::size_t v = member * per; v < (member + 1) * per; ++v)
+    block.rename(static_cast<std::int64_t>(v), MarginBlock::kNobody);
 }
 
 Head::Margin Head::margin_inside() const {
   Margin margin;
   double sum = 0.0;
-  for (std::size_t v = 0; v < variables(); ++v) {
+  // Any order will do, but the end of the factor is where a removal is cheap, and the examples that
+  // came first are mostly the first to go.
+  for (std::size_t v = variables(); v-- > 0;) {
     if (!inside(v)) continue;
     margin.variables.push_back(static_cast<std::int64_t>(v));
     margin.groups.push_back(group[v]);
@@ -196,7 +198,7 @@ bool Head::factored() const {
   for (std::int64_t v : factor.variables())
     if (!inside(static_cast<std::size_t>(v))) return false;
   std::size_t count = 0;
-  for (std::size_t v = 0; v < variables(); ++v) count += inside(v);
+  for (std::size_t v = 0; v < variables(); ++v) count += (lo[v] < x[v]) & (x[v] < hi[v]);
   return count == factor.size();
 }
 
@@ -324,15 +326,16 @@ bool Head::balanced(double share) const {
 }
 
 double Head::violation(const std::vector<double>& kx) const {
-  double worst = 0.0;
+  // Without branches: which side a variable is on cannot be predicted.
+  double below = 0.0, above = 0.0, extent = 0.0;
   for (std::size_t v = 0; v < variables(); ++v) {
-    if (fixed(v) || is_behind(member_of(v))) continue;
     const double g = kx[member_of(v)] - c[v] + mu[group[v]];
-    if (!(std::abs(g) < kInf)) return kInf;
-    if (x[v] < hi[v]) worst = std::max(worst, -g);
-    if (x[v] > lo[v]) worst = std::max(worst, g);
+    const bool counts = lo[v] < hi[v] && !is_behind(member_of(v));
+    below = std::max(below, counts && x[v] < hi[v] ? -g : 0.0);
+    above = std::max(above, counts && x[v] > lo[v] ? g : 0.0);
+    extent += counts ? g * 0.0 : 0.0;  // NaN as soon as one g is NaN or infinite
   }
-  return worst;
+  return extent == 0.0 ? std::max(below, above) : kInf;
 }
 
 Audit Head::audit() const {
@@ -357,27 +360,25 @@ double Head::objective(const std::vector<double>& kx) const {
 }
 
 void Head::balance_mu() {
-  PerGroup up{kInf, kInf}, low{-kInf, -kInf}, sum{}, count{};
-  for (std::size_t v = 0; v < variables(); ++v) {
-    if (fixed(v) || is_behind(member_of(v))) continue;
-    const std::size_t e = group[v];
-    const double G = F[member_of(v)] - c[v];
-    if (x[v] < hi[v]) up[e] = std::min(up[e], G);
-    if (x[v] > lo[v]) low[e] = std::max(low[e], G);
-    if (inside(v)) {
-      sum[e] += G;
-      count[e] += 1.0;
-    }
-  }
   for (std::size_t e = 0; e < n_groups; ++e) {
-    if (count[e] > 0.0)
-      mu[e] = -sum[e] / count[e];
-    else if (up[e] < kInf && low[e] > -kInf)
-      mu[e] = -0.5 * (up[e] + low[e]);
-    else if (up[e] < kInf)
-      mu[e] = -up[e];
-    else if (low[e] > -kInf)
-      mu[e] = -low[e];
+    double up = kInf, low = -kInf, sum = 0.0, count = 0.0;
+    for (std::size_t v = 0; v < variables(); ++v) {  // without branches, as in violation()
+      const bool counts = lo[v] < hi[v] && group[v] == e && !is_behind(member_of(v));
+      const double G = F[member_of(v)] - c[v];
+      const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
+      up = std::min(up, may_rise ? G : kInf);
+      low = std::max(low, may_fall ? G : -kInf);
+      sum += may_rise && may_fall ? G : 0.0;
+      count += may_rise && may_fall ? 1.0 : 0.0;
+    }
+    if (count > 0.0)
+      mu[e] = -sum / count;
+    else if (up < kInf && low > -kInf)
+      mu[e] = -0.5 * (up + low);
+    else if (up < kInf)
+      mu[e] = -up;
+    else if (low > -kInf)
+      mu[e] = -low;
   }
 }
 
@@ -414,31 +415,34 @@ void Head::sync_block() {
   if (block.rows() != members()) block.start(members(), factor.size());
   std::vector<char> wanted(variables(), 0);
   for (std::int64_t v : factor.variables()) wanted[static_cast<std::size_t>(v)] = 1;
+  std::vector<std::size_t> idle;
   for (std::size_t j = block.columns(); j-- > 0;) {
-    const auto v = static_cast<std::size_t>(block.variables()[j]);
-    if (wanted[v])
-      wanted[v] = 0;
+    const std::int64_t v = block.variables()[j];
+    if (v != MarginBlock::kNobody && wanted[static_cast<std::size_t>(v)])
+      wanted[static_cast<std::size_t>(v)] = 0;
     else
-      block.remove_column(j);
+      idle.push_back(j);
   }
-  if (block.columns() == factor.size()) return;
+  if (idle.size() > factor.size() / 8 + 8) block.remove_columns(idle);
+  std::vector<std::int64_t> missing;
+  for (std::int64_t v : factor.variables())
+    if (wanted[static_cast<std::size_t>(v)]) missing.push_back(v);
+  append_columns(missing);
+}
+
+void Head::append_columns(const std::vector<std::int64_t>& entering) {
   // Several columns at a time: each row of the block is then touched once for all of them.
   constexpr std::size_t kTogether = 8;
-  std::vector<std::int64_t> waiting;
-  std::vector<double> columns(kTogether * members());
-  const auto write = [&] {
-    block.append_columns(waiting.data(), waiting.size(), columns.data());
-    waiting.clear();
-  };
-  for (std::int64_t v : factor.variables()) {
-    if (!wanted[static_cast<std::size_t>(v)]) continue;
-    const double* row = member_row(member_of(static_cast<std::size_t>(v)), buffer_);
-    std::copy(row, row + members(),
-              columns.begin() + static_cast<std::ptrdiff_t>(waiting.size() * members()));
-    waiting.push_back(v);
-    if (waiting.size() == kTogether) write();
+  buffer_.resize(std::min(kTogether, entering.size()) * members());
+  std::vector<double> apart;
+  for (std::size_t first = 0; first < entering.size(); first += kTogether) {
+    const std::size_t count = std::min(kTogether, entering.size() - first);
+    for (std::size_t k = 0; k < count; ++k) {
+      const double* row = member_row(member_of(static_cast<std::size_t>(entering[first + k])), apart);
+      std::copy_n(row, members(), buffer_.data() + k * members());
+    }
+    block.append_columns(entering.data() + first, count, buffer_.data());
   }
-  write();
 }
 
 }  // namespace supple

@@ -173,7 +173,8 @@ struct Head {
     return enter_margin(std::vector{v}, {right_side});
   }
   void leave_margin(std::size_t v, double share = 0.0);  // see Factor::remove
-  void sync_block();  // make the block's columns the factor's variables
+  void sync_block();  // give every variable of the factor a column of the block
+  void append_columns(const std::vector<std::int64_t>& entering);  // to the block
 
  private:
   void enter(const Slots& entering, const std::vector<double>& c_new,

@@ -49,14 +49,23 @@ void MarginBlock::append_columns(const std::int64_t* variables, std::size_t coun
   variables_.insert(variables_.end(), variables, variables + count);
 }
 
-void MarginBlock::remove_column(std::size_t column) {
-  const std::size_t last = columns() - 1;
-  if (column != last) {
-    for (std::size_t i = 0; i < rows_; ++i)
-      value_[i * stride_ + column] = value_[i * stride_ + last];
-    variables_[column] = variables_[last];
+void MarginBlock::remove_columns(const std::vector<std::size_t>& gone) {
+  struct Shift {
+    std::size_t to, from;
+  };
+  std::vector<Shift> shifts;
+  for (std::size_t column : gone) {
+    const std::size_t last = columns() - 1;
+    if (column != last) {
+      shifts.push_back({column, last});
+      variables_[column] = variables_[last];
+    }
+    variables_.pop_back();
   }
-  variables_.pop_back();
+  for (std::size_t i = 0; i < rows_; ++i) {  // each row is touched once for all columns
+    double* values = value_.data() + i * stride_;
+    for (const Shift& shift : shifts) values[shift.to] = values[shift.from];
+  }
 }
 
 void MarginBlock::rename(std::int64_t from, std::int64_t to) {

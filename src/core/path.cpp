@@ -105,8 +105,10 @@ void Path::rates() {
   for (std::size_t i = 0; i < margin.size(); ++i)
     by_variable[static_cast<std::size_t>(margin[i])] = dx[i];
   dx_block.resize(h.block.columns());
-  for (std::size_t j = 0; j < h.block.columns(); ++j)
-    dx_block[j] = by_variable[static_cast<std::size_t>(h.block.variables()[j])];
+  for (std::size_t j = 0; j < h.block.columns(); ++j) {
+    const std::int64_t v = h.block.variables()[j];
+    dx_block[j] = v == MarginBlock::kNobody ? 0.0 : by_variable[static_cast<std::size_t>(v)];
+  }
   simd().product_rows(h.block.data(), h.block.stride(), awake.data(), awake.size(),
                       dx_block.data(), dx_block.size(), dF.data());
   for (std::size_t k = 0; k < awake.size(); ++k) {
@@ -259,9 +261,9 @@ void Path::finish() {
   }
   double moved_most = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) {
-    if (dlo[v] != 0.0 || dhi[v] != 0.0) continue;
     const std::size_t m = h.member_of(v), e = h.group[v];
-    moved_most = std::max(moved_most, std::abs(h.F[m] - F_start[m] + h.mu[e] - mu_start[e]));
+    const double change = std::abs(h.F[m] - F_start[m] + h.mu[e] - mu_start[e]);
+    moved_most = std::max(moved_most, dlo[v] == 0.0 && dhi[v] == 0.0 ? change : 0.0);
   }
   h.reach = std::max(1.25 * moved_most, 0.9 * h.reach);
   h.balance_mu();

@@ -53,8 +53,7 @@ class Path {
   void enter(std::size_t v);
   void leave(std::size_t v, Side side);
   void exchange(std::size_t v);
-  void append_column(std::size_t v);
-  void remove_column(std::size_t v);
+  void give_columns(const std::vector<std::size_t>& entering);  // of the block
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);

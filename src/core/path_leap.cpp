@@ -96,12 +96,8 @@ bool Path::make_changes(bool all_sides) {
   for (std::size_t v : entering)
     right_sides.push_back(-awake_gradient(v) - q[h.member_of(v)]);
   if (!entering.empty() && !h.enter_margin(entering, right_sides)) return false;
-  const auto& columns = h.block.variables();
-  for (std::size_t v : entering) {
-    put_on_side(v, Side::margin);
-    const auto variable = static_cast<std::int64_t>(v);  // it may have left in an earlier round
-    if (std::find(columns.begin(), columns.end(), variable) == columns.end()) append_column(v);
-  }
+  for (std::size_t v : entering) put_on_side(v, Side::margin);
+  give_columns(entering);
   if (!regular()) return false;
   if (!all_sides) leave_early();
   count += static_cast<std::int64_t>(changes.size());
@@ -120,7 +116,7 @@ void Path::leave_box(std::size_t v, Side to) {
   h.leave_margin(v, -way_back);
   put_on_side(v, to);
   drive(v, way_back);
-  by_variable[v] = 0.0;  // its column stays in the block, where the next path finds it unused
+  by_variable[v] = 0.0;  // its column stays in the block
 }
 
 // Variables that entered of late come last in the factor, where the solution is cheap to have, and

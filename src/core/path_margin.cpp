@@ -41,7 +41,8 @@ void Path::leave_no_rounding(double stopped) {
 }
 
 double Path::sign_of(std::size_t v) const {
-  return side[v] == Side::lower ? 1.0 : (side[v] == Side::upper ? -1.0 : 0.0);
+  constexpr double kSign[] = {1.0, -1.0, 0.0, 0.0};  // in the order of Side
+  return kSign[static_cast<std::size_t>(side[v])];
 }
 
 double Path::awake_gradient(std::size_t v) const {
@@ -64,7 +65,7 @@ void Path::enter(std::size_t v) {
     exchange(v);
     return;
   }
-  append_column(v);
+  give_columns({v});
   set_side(v, Side::margin);
 }
 
@@ -72,8 +73,8 @@ void Path::leave(std::size_t v, Side s) {
   if (place[h.member_of(v)] < 0) wake_member(h.member_of(v));
   h.leave_margin(v);
   h.x[v] = s == Side::lower ? h.lo[v] : h.hi[v];
+  by_variable[v] = 0.0;  // its column stays in the block
   set_side(v, s);
-  remove_column(v);
 }
 
 // v depends on the margin set: moving it while the others balance it changes no gradient. Go on
@@ -97,12 +98,14 @@ void Path::exchange(std::size_t v) {
       blocked_at = relative > 0.0 ? Side::upper : Side::lower;
     }
   }
-  append_column(v);
+  give_columns({v});
   for (std::size_t i = 0; i < weights.size(); ++i)
     by_variable[static_cast<std::size_t>(h.factor.variables()[i])] = -sense * weights[i] * step;
   by_variable[v] = sense * step;
   dx_block.resize(h.block.columns());
   for (std::size_t j = 0; j < h.block.columns(); ++j) {
+    dx_block[j] = 0.0;
+    if (h.block.variables()[j] == MarginBlock::kNobody) continue;
     const auto u = static_cast<std::size_t>(h.block.variables()[j]);
     dx_block[j] = by_variable[u];
     h.x[u] += by_variable[u];
@@ -114,7 +117,7 @@ void Path::exchange(std::size_t v) {
                                      dx_block.data(), dx_block.size());
     for (std::size_t j = 0; j < h.per; ++j) g[k * h.per + j] += change;
   }
-  remove_column(v);
+  by_variable[v] = 0.0;
   if (blocking < 0) {
     h.x[v] = sense > 0.0 ? h.hi[v] : h.lo[v];
     set_side(v, sense > 0.0 ? Side::upper : Side::lower);
@@ -149,23 +152,16 @@ bool Path::refill_groups() {
   return true;
 }
 
-void Path::append_column(std::size_t v) {
-  const auto variable = static_cast<std::int64_t>(v);
-  h.block.append_columns(&variable, 1, h.member_row(h.member_of(v), buffer));
-  pending.push_back(0.0);
-}
-
-void Path::remove_column(std::size_t v) {
-  const auto& variables = h.block.variables();
-  const auto found = std::find(variables.begin(), variables.end(), static_cast<std::int64_t>(v));
-  const auto column = static_cast<std::size_t>(found - variables.begin());
-  if (pending[column] != 0.0)
-    for (std::int64_t m : asleep)
-      pending_q[static_cast<std::size_t>(m)] +=
-          pending[column] * h.block.row(static_cast<std::size_t>(m))[column];
-  h.block.remove_column(column);
-  pending[column] = pending.back();
-  pending.pop_back();
+void Path::give_columns(const std::vector<std::size_t>& entering) {
+  const auto& present = h.block.variables();
+  std::vector<std::int64_t> missing;
+  for (std::size_t v : entering) {  // it may have left not long ago
+    const auto variable = static_cast<std::int64_t>(v);
+    if (std::find(present.begin(), present.end(), variable) == present.end())
+      missing.push_back(variable);
+  }
+  h.append_columns(missing);
+  pending.resize(h.block.columns(), 0.0);
 }
 
 // --- screening -------------------------------------------------------------------------------
@@ -182,24 +178,25 @@ void Path::wake(double radius) {
   place.resize(h.members());
   g.clear();
   sign.clear();
+  g.reserve(h.variables());
+  sign.reserve(h.variables());
   const bool everyone = radius == std::numeric_limits<double>::infinity();
   for (std::size_t m = 0; m < h.members(); ++m) {
-    bool near = everyone;
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per && !everyone; ++v) {
-      if (side[v] == Side::margin) {
-        near = false;
-        break;
-      }
-      near = near || speed[v] != 0.0 ||
-             (side[v] != Side::frozen && std::abs(h.gradient(v)) <= radius);
+    bool near = false, on_margin = false;  // no branches up to here: they could not be predicted
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
+      on_margin |= side[v] == Side::margin;
+      near |= speed[v] != 0.0;
+      near |= (side[v] != Side::frozen) & (std::abs(h.gradient(v)) <= radius);
     }
-    if (near) {
+    if (everyone || (near & !on_margin)) {
       add_awake(m);
     } else {
       place[m] = -1 - static_cast<std::int64_t>(asleep.size());
       asleep.push_back(static_cast<std::int64_t>(m));
     }
   }
+  dF.resize(awake.size());
+  rate.resize(g.size());
   pending.assign(h.block.columns(), 0.0);
   pending_q.assign(asleep.empty() ? 0 : h.members(), 0.0);
 }
@@ -211,17 +208,18 @@ void Path::add_awake(std::size_t m) {
     g.push_back(h.gradient(v));
     sign.push_back(sign_of(v));
   }
-  dF.resize(awake.size());
-  rate.resize(g.size());
 }
 
 void Path::wake_member(std::size_t m) {
-  h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
+  if (dirty)
+    h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
   const auto hole = static_cast<std::size_t>(-1 - place[m]);
   asleep[hole] = asleep.back();
   place[static_cast<std::size_t>(asleep[hole])] = place[m];
   asleep.pop_back();
   add_awake(m);
+  dF.resize(awake.size());
+  rate.resize(g.size());
 }
 
 void Path::settle_members() {
@@ -232,6 +230,7 @@ void Path::settle_members() {
   if (!dirty) return;
   // Gradients of margin members stay 0 but for rounding: it is enough to look now and then.
   const bool look = h.updates % kLookEvery == 0;
+  std::vector<std::int64_t> told;
   for (std::int64_t k : asleep) {
     const auto m = static_cast<std::size_t>(k);
     std::ptrdiff_t margin = -1;
@@ -241,8 +240,15 @@ void Path::settle_members() {
       const std::size_t e = h.group[static_cast<std::size_t>(margin)];
       h.F[m] -= h.mu[e] - mu_settled[e];
     } else {
-      h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
+      told.push_back(k);
     }
+  }
+  buffer.resize(told.size());
+  simd().product_rows(h.block.data(), h.block.stride(), told.data(), told.size(), pending.data(),
+                      h.block.columns(), buffer.data());
+  for (std::size_t k = 0; k < told.size(); ++k) {
+    const auto m = static_cast<std::size_t>(told[k]);
+    h.F[m] += buffer[k] + pending_q[m];
   }
   std::fill(pending.begin(), pending.end(), 0.0);
   std::fill(pending_q.begin(), pending_q.end(), 0.0);

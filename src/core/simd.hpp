@@ -26,8 +26,11 @@ struct Simd {
   const char* name;
   double (*dot)(const double* a, const double* b, std::size_t n);
   void (*axpy)(double alpha, const double* x, double* y, std::size_t n);
-  // (x, y) <- (c x + s y, c y - s x)
-  void (*rotate)(double* x, double* y, double c, double s, std::size_t n);
+  // The rows of an upper triangle below row `gone` take up what it holds, so that U'U keeps its
+  // value without it. Row i > gone is turned against it by cosine[i] and sine[i]:
+  // (x, y) <- (c x + s y, c y - s x), y being of row `gone`.
+  void (*absorb)(double* upper, std::size_t stride, std::size_t gone, std::size_t n,
+                 double* cosine, double* sine);
   // z <- U^-T z and z <- U^-1 z for an upper triangle U, row-major, n rows. The former takes
   // `count` vectors z, each z_stride after the one before, at little more than the cost of one.
   void (*solve_transposed)(const double* upper, std::size_t stride, std::size_t n, double* z,

@@ -10,8 +10,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable as CallableType
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -51,6 +50,28 @@ class Step(NamedTuple):
             kkt=other.kkt,
             seconds=self.seconds + other.seconds,
         )
+
+
+class _Transaction:
+    """Collect how to undo each change, and do so if the block fails or is interrupted.
+
+    Ctrl-C is let in only while the solvers run (see Engine._reconcile).
+    """
+
+    __slots__ = ("_shield", "_undo")
+
+    def __enter__(self) -> list[CallableType[[], None]]:
+        self._shield = Shielded()
+        self._undo: list[CallableType[[], None]] = []
+        self._shield.__enter__()
+        return self._undo
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        try:
+            for action in reversed(self._undo if kind is not None else []):
+                action()
+        finally:
+            self._shield.__exit__(kind, *rest)
 
 
 class Engine:
@@ -255,7 +276,7 @@ class Engine:
         start = time.perf_counter()
         ids = self.number(ids, X.shape[0])
         first = self._gram is None
-        with self._transaction() as undo:
+        with _Transaction() as undo:
             if self._gram is None:
                 self._gram = self._empty_gram(X)
                 undo.append(self._drop_gram)
@@ -279,7 +300,7 @@ class Engine:
         weight = self._store.weight.copy()
         weight[slots] = 0.0
         counts = self._recount(self._store.y[slots], self._store.weight[slots], -1)
-        with self._transaction() as undo:
+        with _Transaction() as undo:
             outcomes = self._reconcile(slots, weight, counts, undo, leaving=True)
             self._per_class = counts
             self._take_out(-np.sort(-slots))
@@ -296,7 +317,7 @@ class Engine:
         changed[slots] = weight
         counts = self._recount(y, before, -1)
         counts.update(self._recount(y, weight, +1) - self._per_class)
-        with self._transaction() as undo:
+        with _Transaction() as undo:
             outcomes = self._reconcile(slots, changed, counts, undo)
             self._store.set_weight(slots, weight)
             self._per_class = counts
@@ -313,7 +334,7 @@ class Engine:
         Values for which a machine that works now would have no solution are refused.
         """
         start = time.perf_counter()
-        with self._transaction() as undo:
+        with _Transaction() as undo:
             before = (self.problem, self.kernel, self.class_weight, self._settings)
             undo.append(lambda: self._set_parameters(*before))
             if kernel is not None and kernel != self.kernel and self._gram is not None:
@@ -343,21 +364,6 @@ class Engine:
         return self._report("retune", self.ids, outcomes, start)
 
     # ------------------------------------------------------------------ parts of an operation
-
-    @contextmanager
-    def _transaction(self) -> Iterator[list[CallableType[[], None]]]:
-        """Collect how to undo each change, and do so if the block fails or is interrupted.
-
-        Ctrl-C is let in only while the solvers run (see _reconcile).
-        """
-        undo: list[CallableType[[], None]] = []
-        with Shielded():
-            try:
-                yield undo
-            except BaseException:
-                for action in reversed(undo):
-                    action()
-                raise
 
     def _empty_gram(self, X: Any) -> Gram:
         gram = gram_for(self.kernel, X, self._cache_bytes)
@@ -430,13 +436,16 @@ class Engine:
         for key, machine in machines.items():
             if key not in begun and (len(concerned[key]) or self.problem.needs_mass):
                 with Interruptible():
-                    outcome = machine.update(
-                        examples,
-                        concerned[key],
-                        self.problem,
-                        self._settings,
-                        other_kernel=other_kernel,
-                    )
+                    if leaving and machine.ready and not self.problem.needs_mass:
+                        outcome = machine.close(concerned[key], self.problem, self._settings)
+                    else:
+                        outcome = machine.update(
+                            examples,
+                            concerned[key],
+                            self.problem,
+                            self._settings,
+                            other_kernel=other_kernel,
+                        )
                 outcomes.append(outcome)
         self._gram.core.release()
         undo.append(lambda: setattr(self, "_machines", previous))
@@ -503,7 +512,7 @@ class Engine:
             solver=next((s for s in ("smo", "path", "simple", "lasvm") if s in solvers), "none"),
             breakpoints=sum(outcome.breakpoints for outcome in outcomes),
             iterations=sum(outcome.iterations for outcome in outcomes),
-            n_margin=sum(len(m.core.margin) for m in self._machines.values()),
+            n_margin=sum(m.core.n_margin for m in self._machines.values()),
             kkt=max((outcome.kkt for outcome in outcomes), default=0.0),
             seconds=time.perf_counter() - start,
         )

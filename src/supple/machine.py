@@ -84,7 +84,7 @@ def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: 
         ("C (or nu) times sample_weight times class_weight", rows.hi - rows.lo),
         ("y plus or minus epsilon", rows.c),
     ):
-        if len(values) and not np.abs(values).max() < _LARGEST:
+        if not np.maximum.reduce(np.abs(values), initial=0.0) < _LARGEST:
             raise InvalidInputError(
                 f"{name} must stay below {_LARGEST:g} for every example. Got "
                 f"{np.abs(values).max():g}. Scale the data, or choose smaller values."
@@ -182,6 +182,18 @@ class Machine:
         self.record = (True, "", outcome.breakpoints + outcome.iterations, outcome.kept)
         return outcome
 
+    def close(self, slots: np.ndarray, problem: Problem, settings: Settings) -> Outcome:
+        """Bring the head to the optimum without these members, whose boxes close.
+
+        For a head that is ready, of a problem whose targets do not depend on the members.
+        """
+        variables = self.core.variables_at(slots)
+        zero = np.zeros(len(variables))
+        move = Move(variables, zero, zero, problem.targets(_NOTHING, _NOTHING))
+        outcome = settle(self.core, move, settings, cold=not self.converged)
+        self.record = (True, "", outcome.breakpoints + outcome.iterations, outcome.kept)
+        return outcome
+
     def _replace_c(self, variables: np.ndarray, values: np.ndarray) -> bool:
         c = np.empty(len(variables))
         c[variables] = values
@@ -236,7 +248,12 @@ def start(
 
 
 def _variables(members: np.ndarray, per: int) -> np.ndarray:
-    return members if per == 1 else np.asarray((members[:, None] * per + np.arange(per)).ravel())
+    if per == 1:
+        return members
+    variables = (members * per).repeat(per)
+    for k in range(1, per):
+        variables[k::per] += k
+    return variables
 
 
 class HeadView:

@@ -36,6 +36,19 @@ def test_single_updates_after_a_batch_of_forgetting(name):
     assert model.dual_objective_ == pytest.approx(again.dual_objective_, rel=1e-9)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_a_window_that_leaves_all_of_the_fit_behind(name):
+    # Every variable of the first factor goes, and with it what is derived from it.
+    X, y = stream(260, seed=1)
+    model = MODELS[name]().fit(X[:80], y[:80])
+    for i in range(80, 260):
+        model.partial_fit(X[i : i + 1], y[i : i + 1]).forget(i - 80)
+        if i % 30 == 0:
+            assert model.kkt_violation_ <= 1e-11
+    again = MODELS[name]().fit(X[180:], y[180:])
+    assert model.dual_objective_ == pytest.approx(again.dual_objective_, rel=1e-9)
+
+
 @pytest.mark.parametrize("weight", [1e6, 1e10, 1e14])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
 def test_one_huge_weight_among_small_ones(kernel, weight):

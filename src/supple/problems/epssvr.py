@@ -26,9 +26,11 @@ class EpsSVR:
     def rows(self, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
         n = 2 * len(t)
         c, lo, hi = np.empty(n), np.zeros(n), np.zeros(n)
-        c[::2], c[1::2] = t - self.epsilon, t + self.epsilon
-        hi[::2] = self.C * weight
-        lo[1::2] = -hi[::2]
+        width = self.C * weight
+        np.subtract(t, self.epsilon, out=c[::2])
+        np.add(t, self.epsilon, out=c[1::2])
+        hi[::2] = width
+        np.negative(width, out=lo[1::2])
         return Rows(c, lo, hi, np.zeros(n, dtype=np.uint8))
 
     def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:

@@ -163,7 +163,7 @@ def _mend(head: Any) -> _Quality:
 
 
 def _path_is_cheaper(head: Any, move: Move) -> bool:
-    n_margin, members = len(head.margin), head.members
+    n_margin, members = head.n_margin, head.members
     # The kernel values of the margin set must fit into memory as the row cache does.
     if 8 * members * (n_margin + 16) > head.cache_bytes:
         return False
