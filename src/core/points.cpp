@@ -35,11 +35,19 @@ void DensePoints<T>::append(const T* rows, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     double norm = 0.0;
     for (std::size_t f = 0; f < n_features_; ++f) {
-      const T value = rows[i * n_features_ + f];
-      panels_[at(size_ + i, f)] = value;
-      norm += static_cast<double>(value) * static_cast<double>(value);
+      const auto value = static_cast<double>(rows[i * n_features_ + f]);
+      norm += value * value;
     }
     note_norm(norm);
+  }
+  // Whole panels at a time: what is written is then in order.
+  for (std::size_t i = 0; i < count;) {
+    const std::size_t lane = (size_ + i) % kLanes, together = std::min(kLanes - lane, count - i);
+    for (std::size_t f = 0; f < n_features_; ++f) {
+      T* to = panels_.data() + at(size_ + i, f);
+      for (std::size_t k = 0; k < together; ++k) to[k] = rows[(i + k) * n_features_ + f];
+    }
+    i += together;
   }
   size_ += count;
 }
@@ -178,10 +186,7 @@ std::unique_ptr<SinglePoints> DensePoints<T>::single(const Kernel& kernel) const
     }
     return points;
   }
-  return std::make_unique<DenseSingle>(kernel, size_, n_features_,
-                                       [&](std::size_t k, std::size_t f) {
-                                         return static_cast<double>(panels_[at(k, f)]);
-                                       });
+  return std::make_unique<DenseSingle>(kernel, size_, n_features_, panels_.data());
 }
 
 template class DensePoints<double>;

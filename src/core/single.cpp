@@ -151,13 +151,16 @@ DenseSingle::DenseSingle(const DenseSingle& whole, const Positions& kept)
 
 void DenseSingle::measure() {
   norm_.assign(padded(size_), 0.0f);
-  for (std::size_t k = 0; k < size_; ++k) {
-    double sum = 0.0;
-    for (std::size_t f = 0; f < n_features_; ++f) {
-      const double value = panels_[at(k, f)];
-      sum += value * value;
-    }
-    norm_[k] = static_cast<float>(sum);
+  for (std::size_t first = 0; first < size_; first += kLanes) {
+    double sum[kLanes] = {};
+    const float* panel = panels_.data() + first * n_features_;
+    for (std::size_t f = 0; f < n_features_; ++f)
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const double value = panel[f * kLanes + lane];
+        sum[lane] += value * value;
+      }
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      norm_[first + lane] = static_cast<float>(sum[lane]);
   }
 }
 

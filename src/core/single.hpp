@@ -1,6 +1,7 @@
 // Single-precision copies of chosen examples, for blocks of kernel values. They lead the block
 // solver to the optimum; what is reported comes from the double-precision values of points.hpp.
 #pragma once
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -60,10 +61,10 @@ class SinglePoints {
 
 class DenseSingle final : public SinglePoints {
  public:
-  // value(k, f) is feature f of example k. Distances do not change when the mean is taken off, and
-  // single precision then keeps more of them.
-  template <typename Value>
-  DenseSingle(const Kernel& kernel, std::size_t size, std::size_t n_features, const Value& value);
+  // From panels in the same order. Distances do not change when the mean is taken off, and single
+  // precision then keeps more of them.
+  template <typename T>
+  DenseSingle(const Kernel& kernel, std::size_t size, std::size_t n_features, const T* panels);
   void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
                   std::size_t to) const override;
   std::unique_ptr<SinglePoints> subset(const Positions& kept) const override;
@@ -116,20 +117,25 @@ class CsrSingle final : public SinglePoints {
   std::vector<float> value_;
 };
 
-template <typename Value>
+template <typename T>
 DenseSingle::DenseSingle(const Kernel& kernel, std::size_t size, std::size_t n_features,
-                         const Value& value)
+                         const T* panels)
     : SinglePoints(kernel, size, n_features),
       panels_((size + kLanes - 1) / kLanes * n_features * kLanes, 0.0f) {
   std::vector<double> centre(n_features, 0.0);
   if (kernel.kind == KernelKind::rbf) {
-    for (std::size_t k = 0; k < size; ++k)
-      for (std::size_t f = 0; f < n_features; ++f) centre[f] += value(k, f);
+    for (std::size_t start = 0; start < panels_.size(); start += n_features * kLanes)
+      for (std::size_t f = 0; f < n_features; ++f)
+        for (std::size_t lane = 0; lane < kLanes; ++lane)  // no points: zeros
+          centre[f] += static_cast<double>(panels[start + f * kLanes + lane]);
     for (double& c : centre) c /= static_cast<double>(size);
   }
-  for (std::size_t k = 0; k < size; ++k)
+  for (std::size_t first = 0; first < size; first += kLanes) {
+    const std::size_t start = first * n_features, lanes = std::min(kLanes, size - first);
     for (std::size_t f = 0; f < n_features; ++f)
-      panels_[at(k, f)] = static_cast<float>(value(k, f) - centre[f]);
+      for (std::size_t at = start + f * kLanes; at < start + f * kLanes + lanes; ++at)
+        panels_[at] = static_cast<float>(static_cast<double>(panels[at]) - centre[f]);
+  }
   measure();
 }
 
