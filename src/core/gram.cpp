@@ -382,7 +382,7 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   if (!counts_up(targets, size())) part = points_->subset(targets.data(), targets.size());
   const Points& points = part ? *part : *points_;
   std::vector<double> sum(targets.size(), 0.0);
-  share(threads, targets.size(), kTile, [&](std::size_t begin, std::size_t end) {
+  share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
     QueryBlock queries(points.n_features());
     const std::size_t width = std::min(kTile, (end - begin + kLanes - 1) / kLanes * kLanes);
     std::vector<double> values(kQueries * width), lost(end - begin, 0.0);
