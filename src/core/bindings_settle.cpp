@@ -8,12 +8,6 @@ namespace supple {
 
 namespace {
 
-template <typename Function>
-Function pointer_in(const nb::capsule& capsule) {
-  return reinterpret_cast<Function>(
-      PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr())));
-}
-
 using QualityTuple = std::tuple<double, bool, bool, bool>;
 using RoundTuple = std::tuple<bool, std::int64_t, std::optional<QualityTuple>>;
 
@@ -87,9 +81,9 @@ std::vector<std::optional<RoundTuple>> begin_all(
 }  // namespace
 
 void bind_settle(nb::module_& m) {
-  m.def("use_lapack", [](const nb::capsule& dpotrf, const nb::capsule& dpstrf) {
-    lapack_dpotrf = pointer_in<Dpotrf>(dpotrf);
-    lapack_dpstrf = pointer_in<Dpstrf>(dpstrf);
+  m.def("use_dpstrf", [](const nb::capsule& dpstrf) {
+    lapack_dpstrf = reinterpret_cast<Dpstrf>(
+        PyCapsule_GetPointer(dpstrf.ptr(), PyCapsule_GetName(dpstrf.ptr())));
   });
   nb::class_<Settings>(m, "CoreSettings").def(nb::init<double, std::int64_t, bool, bool, bool>());
   m.def("begin", &begin_all, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),

@@ -4,11 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "cholesky.hpp"
 #include "simd.hpp"
 
 namespace supple {
-
-Dpotrf lapack_dpotrf = nullptr;
 
 namespace {
 // A Schur complement below this share of the diagonal, times the size of the factor, is lost in
@@ -276,18 +275,14 @@ void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, s
 }
 
 bool Factor::build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-                   double sigma, const Fill& fill) {
+                   double sigma, std::size_t threads, const Fill& fill) {
   start(variables, groups, count, sigma);
   fill(row(0), stride_);
   keep_kernel_and_shift();
   double largest = 0.0;
   for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, row(i)[i]);
-  // What is row by row for us is column by column for LAPACK, and our upper triangle its lower one.
-  char uplo = 'L';
-  int n = static_cast<int>(count), lda = static_cast<int>(stride_), info = 0;
-  lapack_dpotrf(&uplo, &n, row(0), &lda, &info);
   constexpr double kWellConditioned = 1e-9;  // squared pivots that ask for no pivoting
-  bool good = info == 0;
+  bool good = cholesky(row(0), count, stride_, threads);
   for (std::size_t i = 0; i < count && good; ++i)
     good = row(i)[i] * row(i)[i] > kWellConditioned * largest;
   if (good)

@@ -20,10 +20,6 @@ namespace supple {
 inline constexpr std::size_t kMaxGroups = 2;
 using PerGroup = std::array<double, kMaxGroups>;
 
-// LAPACK's Cholesky factorisation, taken from SciPy when the package is imported.
-using Dpotrf = void (*)(char* uplo, int* n, double* a, int* lda, int* info);
-extern Dpotrf lapack_dpotrf;
-
 class Factor {
  public:
   std::size_t size() const { return variables_.size(); }
@@ -67,7 +63,7 @@ class Factor {
   // the diagonal on. False, and empty: the system is too near to singular to do without pivoting.
   using Fill = std::function<void(double* upper, std::size_t stride)>;
   bool build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-             double sigma, const Fill& fill);
+             double sigma, std::size_t threads, const Fill& fill);
   // Take over a factor computed elsewhere (row-major upper triangle, leading dimension = count).
   void assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
               const double* upper, double sigma);

@@ -177,6 +177,7 @@ bool Head::build_factor() {
   if (margin.slots.empty()) return false;
   return factor.build(
       margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
+      gram.threads,
       [&](double* upper, std::size_t stride) { gram.among(margin.slots, upper, stride); });
 }
 

@@ -6,7 +6,7 @@
 
 namespace supple {
 
-// LAPACK's Cholesky factorisation with pivoting, taken from SciPy as dpotrf is.
+// LAPACK's Cholesky factorisation with pivoting, taken from SciPy when the package is imported.
 using Dpstrf = void (*)(char* uplo, int* n, double* a, int* lda, int* pivots, int* rank,
                         double* tolerance, double* work, int* info);
 extern Dpstrf lapack_dpstrf;

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cython_lapack
 
-from supple._core import use_lapack
+from supple._core import use_dpstrf
 
 __all__ = ["looks_definite"]
 
-use_lapack(cython_lapack.__pyx_capi__["dpotrf"], cython_lapack.__pyx_capi__["dpstrf"])
+use_dpstrf(cython_lapack.__pyx_capi__["dpstrf"])
 
 _SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
 
