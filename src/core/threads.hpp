@@ -1,36 +1,33 @@
-// A range of work shared among a few threads. They are started anew each time: the ranges given
-// here take milliseconds, a thread takes microseconds.
+// A range of work shared among a few threads, which wait for the next one between calls: threads
+// started anew often begin on the processor of the one that started them, and stay there for a
+// while.
 #pragma once
 #include <algorithm>
 #include <cstddef>
-#include <exception>
+#include <functional>
 #include <thread>
-#include <vector>
 
 namespace supple {
+
+// work(part) for all parts; the first is the caller's. What a part throws is thrown here when all
+// have ended.
+void run_parts(std::size_t parts, const std::function<void(std::size_t)>& work);
 
 // work(from, to) on parts of [0, count) whose borders are multiples of `grain`.
 template <typename Work>
 void share(std::size_t threads, std::size_t count, std::size_t grain, const Work& work) {
   const std::size_t grains = (count + grain - 1) / grain;
-  const std::size_t parts = std::max<std::size_t>(1, std::min(threads, grains));
+  const std::size_t processors = std::thread::hardware_concurrency();  // 0: not known
+  const std::size_t useful = processors > 0 ? std::min(threads, processors) : threads;
+  const std::size_t parts = std::max<std::size_t>(1, std::min(useful, grains));
+  if (parts == 1) {
+    work(0, count);
+    return;
+  }
   const auto border = [&](std::size_t part) {
     return std::min(count, grains * part / parts * grain);
   };
-  std::vector<std::exception_ptr> failed(parts);
-  const auto guarded = [&](std::size_t part) {
-    try {
-      work(border(part), border(part + 1));
-    } catch (...) {
-      failed[part] = std::current_exception();
-    }
-  };
-  std::vector<std::thread> others;
-  for (std::size_t part = 1; part < parts; ++part) others.emplace_back(guarded, part);
-  guarded(0);
-  for (std::thread& other : others) other.join();
-  for (const std::exception_ptr& error : failed)
-    if (error) std::rethrow_exception(error);
+  run_parts(parts, [&](std::size_t part) { work(border(part), border(part + 1)); });
 }
 
 }  // namespace supple

@@ -1,8 +1,10 @@
 """The number of threads: what is accepted, what is refused, when it takes effect."""
 
+import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -133,3 +135,54 @@ with ThreadPoolExecutor(4) as pool:
 def test_predictions_of_one_model_in_several_threads():
     """In a process of its own, as it used to end by a segmentation fault."""
     assert subprocess.run([sys.executable, "-c", CONCURRENT], timeout=100).returncode == 0
+
+
+# ----------------------------------------------------------------------------- threads that wait
+
+
+FORKED = """
+import os
+import numpy as np
+import supple
+
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(3000, 5)), np.arange(3000) % 2
+before = supple.SVC(n_jobs=2).fit(X, y).decision_function(X[:9])
+child = os.fork()
+after = supple.SVC(n_jobs=2).fit(X, y).decision_function(X[:9])
+assert np.allclose(before, after, atol=1e-9)
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_a_forked_process_has_threads_of_its_own():
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=60)
+
+
+def test_fits_side_by_side():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(3000, 5)), np.arange(3000) % 2
+    alone = SVC(n_jobs=2).fit(X, y).decision_function(X[:9])
+    with ThreadPoolExecutor(4) as pool:
+        models = [pool.submit(SVC(n_jobs=2).fit, X, y) for _ in range(4)]
+        for model in models:
+            np.testing.assert_allclose(
+                model.result().decision_function(X[:9]), alone, rtol=0, atol=1e-9
+            )
+
+
+@pytest.mark.parametrize("n", [3, 47, 48, 49, 127, 321, 700, 1100])
+def test_margin_sets_of_any_size(n):
+    """Random labels and a large C: all examples are on the margin, and the factor is as large."""
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(n, 12)), np.arange(n) % 2
+    models = [SVC(C=1e4, gamma=0.5, n_jobs=k).fit(X, y) for k in (1, 2, 3)]
+    assert len(models[0].support_) == n
+    for model in models:
+        assert model.exact_
+        assert model.kkt_violation_ < 1e-10
+        np.testing.assert_allclose(
+            model.decision_function(X), 2.0 * (y > 0) - 1.0, rtol=0, atol=1e-9
+        )

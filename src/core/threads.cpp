@@ -1,0 +1,109 @@
+#include "threads.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+#if defined(__unix__) || defined(__APPLE__)
+#include <unistd.h>
+#endif
+
+namespace supple {
+
+namespace {
+
+using Work = std::function<void(std::size_t)>;
+
+long process() {
+#if defined(__unix__) || defined(__APPLE__)
+  return static_cast<long>(getpid());
+#else
+  return 0;
+#endif
+}
+
+// Helpers of one caller at a time.
+class Crew {
+ public:
+  void run(std::size_t parts, const Work& work) {
+    {
+      const std::lock_guard lock(mutex_);
+      while (helpers_ + 1 < parts) {
+        std::thread([this, number = helpers_ + 1] { serve(number); }).detach();
+        ++helpers_;
+      }
+      work_ = &work;
+      parts_ = parts;
+      left_ = helpers_;
+      ++call_;
+    }
+    wake_.notify_all();
+    work(0);
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return left_ == 0; });
+  }
+
+ private:
+  void serve(std::size_t number) {
+    std::size_t seen = 0;
+    std::unique_lock lock(mutex_);
+    while (true) {
+      wake_.wait(lock, [&] { return call_ != seen; });
+      seen = call_;
+      if (number < parts_) {
+        const Work& work = *work_;
+        lock.unlock();
+        work(number);
+        lock.lock();
+      }
+      if (--left_ == 0) done_.notify_one();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_, done_;
+  const Work* work_ = nullptr;
+  std::size_t parts_ = 0, helpers_ = 0, left_ = 0, call_ = 0;
+};
+
+std::atomic<bool> busy = false;  // the crew works, or work is about to be given to it
+Crew* crew = nullptr;
+long crew_process = 0;
+
+// The helpers of a parent process have not followed into its child. A crew is never destroyed: its
+// helpers wait for work until the process ends.
+Crew& crew_here() {
+  if (crew == nullptr || crew_process != process()) {
+    crew = new Crew;
+    crew_process = process();
+  }
+  return *crew;
+}
+
+}  // namespace
+
+void run_parts(std::size_t parts, const Work& work) {
+  std::vector<std::exception_ptr> failed(parts);
+  const Work guarded = [&](std::size_t part) {
+    try {
+      work(part);
+    } catch (...) {
+      failed[part] = std::current_exception();
+    }
+  };
+  if (!busy.exchange(true)) {
+    crew_here().run(parts, guarded);
+    busy = false;
+  } else {  // for another caller, or one outside of this
+    std::vector<std::thread> others;
+    for (std::size_t part = 1; part < parts; ++part) others.emplace_back(guarded, part);
+    guarded(0);
+    for (std::thread& other : others) other.join();
+  }
+  for (const std::exception_ptr& error : failed)
+    if (error) std::rethrow_exception(error);
+}
+
+}  // namespace supple
