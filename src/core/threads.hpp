@@ -17,10 +17,12 @@ void run_parts(std::size_t parts, const std::function<void(std::size_t)>& work);
 template <typename Work>
 void share(std::size_t threads, std::size_t count, std::size_t grain, const Work& work) {
   const std::size_t grains = (count + grain - 1) / grain;
-  const std::size_t processors = std::thread::hardware_concurrency();  // 0: not known
-  const std::size_t useful = processors > 0 ? std::min(threads, processors) : threads;
-  const std::size_t parts = std::max<std::size_t>(1, std::min(useful, grains));
-  if (parts == 1) {
+  std::size_t parts = std::min(threads, grains);
+  if (parts > 1) {
+    static const std::size_t processors = std::thread::hardware_concurrency();  // 0: not known
+    if (processors > 0) parts = std::min(parts, processors);
+  }
+  if (parts <= 1) {
     work(0, count);
     return;
   }
