@@ -270,7 +270,7 @@ void PointsGram::pack(const Slots& slots, std::size_t first, QueryBlock& queries
   Query query;
   queries.clear();
   for (std::size_t k = first; k < std::min(slots.size(), first + kQueries); ++k) {
-    points_->load(static_cast<std::size_t>(slots[k]), query);
+    held().load(static_cast<std::size_t>(slots[k]), query);
     queries.put(k - first, query);
   }
 }
@@ -301,8 +301,8 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
       patch_->values(sources[k], targets, own);
       continue;
     }
-    if (!part) part = points_->subset(targets.data(), targets.size());
-    points_->load(slot, query_);
+    if (!part) part = held().subset(targets.data(), targets.size());
+    held().load(slot, query_);
     kernel_values(kernel_, *part, query_, 0, targets.size(), buffer.data());
     count(targets.size());
     std::copy_n(buffer.data(), targets.size(), own);
@@ -351,7 +351,8 @@ void PointsGram::decide(const Points& support, const double* coef, std::size_t h
 
 const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
   if (!single_) {
-    std::unique_ptr<SinglePoints> all = points_->single(kernel_);
+    compact_ = points_->without_zeros(kernel_);
+    std::unique_ptr<SinglePoints> all = held().single(kernel_);
     all->evaluations = &evaluations_;
     single_ = std::move(all);
   }
@@ -376,11 +377,13 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
                                        const Slots& targets) {
   if (patch_->cover(sources, targets))
     return patch_->expand(sources, coef, targets);
-  if (lasting || sources.size() < kQueries) return Gram::expand(sources, coef, targets);
+  // A few rows may be at hand, or of use later; all of a row for few targets is not.
+  if (lasting || (sources.size() < kQueries && 4 * targets.size() > size()))
+    return Gram::expand(sources, coef, targets);
   if (linear()) return expand_linear(sources, coef, targets);
   std::unique_ptr<Points> part;
-  if (!counts_up(targets, size())) part = points_->subset(targets.data(), targets.size());
-  const Points& points = part ? *part : *points_;
+  if (!counts_up(targets, size())) part = held().subset(targets.data(), targets.size());
+  const Points& points = part ? *part : held();
   std::vector<double> sum(targets.size(), 0.0);
   share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
     QueryBlock queries(points.n_features());
@@ -432,7 +435,7 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   if (lasting) return Gram::among(slots, out, stride);
   if (patch_->cover(slots, slots)) return patch_->among(slots, out, stride);
   const std::size_t n = slots.size();
-  const std::unique_ptr<Points> points = points_->subset(slots.data(), n);
+  const std::unique_ptr<Points> points = held().subset(slots.data(), n);
   const std::size_t blocks = (n + kQueries - 1) / kQueries;
   // Rows in pairs from both ends, so that the triangles of all threads are alike.
   share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
@@ -461,7 +464,7 @@ void PointsGram::open_patch() {
 
 void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
                        std::size_t stride) const {
-  const std::unique_ptr<Points> points = points_->subset(all.data(), all.size());
+  const std::unique_ptr<Points> points = held().subset(all.data(), all.size());
   QueryBlock queries(points->n_features());
   const std::size_t before = all.size() - fresh.size();
   for (std::size_t first = 0; first < fresh.size(); first += kQueries) {

@@ -131,6 +131,7 @@ class PointsGram final : public Gram {
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
   std::shared_ptr<const Sheet> sheet() override;
   void release() override {
+    compact_.reset();
     single_.reset();
     sheet_.reset();
     patch_->close();
@@ -149,6 +150,7 @@ class PointsGram final : public Gram {
 
  private:
   void forget_copies();
+  const Points& held() const { return compact_ ? *compact_ : *points_; }
   const std::shared_ptr<const SinglePoints>& all_single();
   double diagonal_value(std::size_t slot);
   std::vector<double> expand_linear(const Slots& sources, const std::vector<double>& coef,
@@ -157,7 +159,10 @@ class PointsGram final : public Gram {
   void block(const Slots& fresh, const Slots& all, double* out, std::size_t stride) const;
   Kernel kernel_;
   std::unique_ptr<Points> points_;
-  std::shared_ptr<const SinglePoints> single_;  // all of them, while heads need it
+  // While heads are solved: all points without their zeros, if there are many; all of them in
+  // single precision.
+  std::unique_ptr<Points> compact_;
+  std::shared_ptr<const SinglePoints> single_;
   std::shared_ptr<const Sheet> sheet_;
   std::unique_ptr<Patch> patch_;
   std::shared_ptr<const Points> support_;       // what the last decisions were made from

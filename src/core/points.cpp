@@ -164,29 +164,38 @@ std::unique_ptr<Points> DensePoints<T>::subset(const std::int64_t* slots,
 
 template <typename T>
 std::unique_ptr<SinglePoints> DensePoints<T>::single(const Kernel& kernel) const {
+  return std::make_unique<DenseSingle>(kernel, size_, n_features_, panels_.data());
+}
+
+// Mostly zeros (images, counts): skipping them saves more than whole vectors gain, provided that
+// the values can do without the mean taken off.
+template <typename T>
+std::unique_ptr<Points> DensePoints<T>::without_zeros(const Kernel& kernel) const {
+  constexpr double kSparse = 0.3, kHarmless = 16.0;
+  if (kernel.kind == KernelKind::rbf && kernel.gamma * largest_norm() > kHarmless) return nullptr;
   std::size_t filled = 0;
   for (const T& value : panels_) filled += value != T(0);
-  // Mostly zeros (images, counts): skipping them saves more than whole vectors gain, provided that
-  // the values can do without the mean taken off.
-  constexpr double kSparse = 0.3, kHarmless = 16.0;
-  const bool sparse = static_cast<double>(filled) < kSparse * static_cast<double>(panels_.size());
-  if (sparse && (kernel.kind != KernelKind::rbf || kernel.gamma * largest_norm() <= kHarmless)) {
-    auto points = std::make_unique<CsrSingle>(kernel, n_features_);
-    std::vector<std::int32_t> column;
-    std::vector<double> value;
-    for (std::size_t k = 0; k < size_; ++k) {
-      column.clear();
-      value.clear();
-      for (std::size_t f = 0; f < n_features_; ++f)
-        if (const T entry = panels_[at(k, f)]; entry != T(0)) {
-          column.push_back(static_cast<std::int32_t>(f));
-          value.push_back(static_cast<double>(entry));
+  if (static_cast<double>(filled) >= kSparse * static_cast<double>(panels_.size())) return nullptr;
+  auto points = std::make_unique<CsrPoints>(n_features_);
+  std::vector<std::int64_t> column[kLanes];
+  std::vector<double> value[kLanes];
+  for (std::size_t first = 0; first < size_; first += kLanes) {
+    const T* panel = panels_.data() + first * n_features_;
+    for (std::size_t f = 0; f < n_features_; ++f)
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        if (const T entry = panel[f * kLanes + lane]; entry != T(0)) {
+          column[lane].push_back(static_cast<std::int64_t>(f));
+          value[lane].push_back(static_cast<double>(entry));
         }
-      points->append(column.data(), value.data(), column.size());
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::int64_t offset[2] = {0, static_cast<std::int64_t>(column[lane].size())};
+      if (first + lane < size_)
+        points->append({offset, column[lane].data(), value[lane].data(), 1});
+      column[lane].clear();
+      value[lane].clear();
     }
-    return points;
   }
-  return std::make_unique<DenseSingle>(kernel, size_, n_features_, panels_.data());
+  return points;
 }
 
 template class DensePoints<double>;
