@@ -2,6 +2,7 @@
 // all heads share.
 #pragma once
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -22,6 +23,13 @@ void kernel_values(const Kernel& kernel, const Points& points, const Query& quer
 // The same for a block of queries: out[q * stride + j - from], whole panels (see Points).
 void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
                   std::size_t from, std::size_t to, double* out, std::size_t stride);
+
+// Neumaier's sum: what `sum` loses is kept in `lost`.
+inline void add_keeping(double term, double& sum, double& lost) {
+  const double next = sum + term;
+  lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
+  sum = next;
+}
 
 class Gram {
  public:

@@ -23,7 +23,7 @@ class WorkingSet {
   bool holds(std::size_t active) const { return place_[active] >= 0; }
   std::uint32_t since(std::int32_t place) const { return since_[static_cast<std::size_t>(place)]; }
   // Members leave, given by their places, and others join: active members in ascending order.
-  // Those that join get their places in `joined`.
+  // Returned are the places of those that join.
   struct Change {
     std::array<Positions, 2> leaving, joining;  // per group
   };

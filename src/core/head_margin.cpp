@@ -1,0 +1,129 @@
+// The margin set of a head: its factor and the block of kernel values derived from it.
+#include "head.hpp"
+
+namespace supple {
+
+Head::Margin Head::margin_inside() const {
+  Margin margin;
+  double sum = 0.0;
+  // Any order will do, but the end of the factor is where a removal is cheap, and the examples that
+  // came first are mostly the first to go.
+  for (std::size_t v = variables(); v-- > 0;) {
+    if (!inside(v)) continue;
+    margin.variables.push_back(static_cast<std::int64_t>(v));
+    margin.groups.push_back(group[v]);
+    margin.slots.push_back(slot[member_of(v)]);
+    sum += diagonal(v);
+  }
+  if (sum > 0.0) margin.sigma = sum / static_cast<double>(margin.slots.size());
+  return margin;
+}
+
+bool Head::build_factor() {
+  const Margin margin = margin_inside();
+  if (margin.slots.empty()) return false;
+  return factor.build(
+      margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
+      gram.threads,
+      [&](double* upper, std::size_t stride) { gram.among(margin.slots, upper, stride); });
+}
+
+std::size_t Head::margin_changes() const {
+  std::vector<char> in_factor(variables(), 0);
+  for (std::int64_t v : factor.variables()) in_factor[static_cast<std::size_t>(v)] = 1;
+  std::size_t changes = 0;
+  for (std::size_t v = 0; v < variables(); ++v) changes += inside(v) != (in_factor[v] != 0);
+  return changes;
+}
+
+// A change costs two passes over the factor.
+bool Head::nearly_factored() const {
+  constexpr std::size_t kFew = 8, kShare = 64;
+  return factor.size() > 0 && margin_changes() <= kFew + factor.size() / kShare;
+}
+
+bool Head::factored() const {
+  for (std::int64_t v : factor.variables())
+    if (!inside(static_cast<std::size_t>(v))) return false;
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < variables(); ++v) count += (lo[v] < x[v]) & (x[v] < hi[v]);
+  return count == factor.size();
+}
+
+void Head::forget_factor() {
+  factor.clear();
+  block.clear();
+  release();
+}
+
+bool Head::enter_margin(const std::vector<std::size_t>& entering,
+                        const std::vector<double>& right_sides) {
+  Slots slots;  // of the factor's variables to be
+  for (std::int64_t v : factor.variables())
+    slots.push_back(slot[member_of(static_cast<std::size_t>(v))]);
+  std::vector<Factor::Entry> entries;
+  for (std::size_t k = 0; k < entering.size(); ++k) {
+    const std::size_t v = entering[k];
+    slots.push_back(slot[member_of(v)]);
+    entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
+  }
+  Slots own(slots.end() - static_cast<std::ptrdiff_t>(entering.size()), slots.end());
+  if (block.rows() == members())  // the block will need all of their rows
+    for (std::int64_t s : own) gram.row(static_cast<std::size_t>(s));
+  std::vector<double> columns(own.size() * slots.size());
+  gram.values(own, slots, columns.data());
+  if (factor.size() == 0) {
+    const double own = diagonal(entering[0]);
+    factor.set_sigma(own > 0.0 ? own : 1.0);
+  }
+  return factor.append(entries, columns.data());
+}
+
+void Head::leave_margin(std::size_t v, double share) {
+  const auto& present = factor.variables();
+  const auto found = std::find(present.begin(), present.end(), static_cast<std::int64_t>(v));
+  factor.remove(static_cast<std::size_t>(found - present.begin()), share);
+}
+
+void Head::sync_block() {
+  if (block.rows() != members()) block.start(members(), factor.size());
+  std::vector<char> wanted(variables(), 0);
+  for (std::int64_t v : factor.variables()) wanted[static_cast<std::size_t>(v)] = 1;
+  std::vector<std::size_t> idle;
+  for (std::size_t j = block.columns(); j-- > 0;) {
+    const std::int64_t v = block.variables()[j];
+    if (v != MarginBlock::kNobody && wanted[static_cast<std::size_t>(v)])
+      wanted[static_cast<std::size_t>(v)] = 0;
+    else
+      idle.push_back(j);
+  }
+  if (idle.size() > factor.size() / 8 + 8) block.remove_columns(idle);
+  std::vector<std::int64_t> missing;
+  for (std::int64_t v : factor.variables())
+    if (wanted[static_cast<std::size_t>(v)]) missing.push_back(v);
+  append_columns(missing);
+}
+
+void Head::append_columns(const std::vector<std::int64_t>& entering) {
+  // Several columns at a time: each row of the block is then touched once for all of them.
+  constexpr std::size_t kTogether = 8;
+  buffer_.resize(std::min(kTogether, entering.size()) * members());
+  std::vector<double> apart;
+  for (std::size_t first = 0; first < entering.size(); first += kTogether) {
+    const std::size_t count = std::min(kTogether, entering.size() - first);
+    for (std::size_t k = 0; k < count; ++k) {
+      const double* row = member_row(member_of(static_cast<std::size_t>(entering[first + k])), apart);
+      std::copy_n(row, members(), buffer_.data() + k * members());
+    }
+    block.append_columns(entering.data() + first, count, buffer_.data());
+  }
+}
+
+void Head::drop_derived(std::size_t member) {
+  for (std::size_t i = factor.size(); i-- > 0;)
+    if (member_of(static_cast<std::size_t>(factor.variables()[i])) == member) factor.remove(i);
+  for (std::size_t v = member * per; v < (member + 1) * per; ++v)
+    block.rename(static_cast<std::int64_t>(v), MarginBlock::kNobody);
+}
+
+}  // namespace supple

@@ -1,0 +1,270 @@
+// The kernel matrix of points that the core holds itself: blocks of values at a time.
+#include <algorithm>
+#include <utility>
+
+#include "gram.hpp"
+#include "threads.hpp"
+
+namespace supple {
+
+void PointsGram::set_kernel(const Kernel& kernel) {
+  kernel_ = kernel;
+  release();
+  clear();
+  largest_ = -1.0;
+  for (std::size_t slot = 0; slot < size(); ++slot) diagonal_[slot] = diagonal_value(slot);
+}
+
+double PointsGram::diagonal_value(std::size_t slot) {
+  if (kernel_.kind == KernelKind::rbf) return 1.0;
+  double buffer[2 * kLanes];
+  points_->load(slot, query_);
+  kernel_values(kernel_, *points_, query_, slot, slot + 1, buffer);
+  count(1);
+  return buffer[0];
+}
+
+void PointsGram::points_appended() {
+  release();  // the examples copied for decisions are still the same
+  std::vector<double> diagonal;
+  for (std::size_t slot = diagonal_.size(); slot < points_->size(); ++slot)
+    diagonal.push_back(diagonal_value(slot));
+  appended(diagonal.data(), diagonal.size());
+}
+
+void PointsGram::remove(std::size_t slot) {
+  forget_copies();
+  points_->remove(slot);
+  removed(slot);
+}
+
+void PointsGram::truncate(std::size_t size) {
+  forget_copies();
+  points_->truncate(size);
+  truncated(size);
+}
+
+namespace {
+
+// The points from `first` on; where they are fewer than kQueries, the rest are 0.
+void pack(const Points& points, std::size_t first, QueryBlock& queries) {
+  Query query;
+  queries.clear();
+  for (std::size_t k = first; k < std::min(points.size(), first + kQueries); ++k) {
+    points.load(k, query);
+    queries.put(k - first, query);
+  }
+}
+
+constexpr std::size_t kTile = 1024;  // points whose values for a block of queries are held
+
+bool counts_up(const Slots& slots, std::size_t size) {
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    if (slots[k] != static_cast<std::int64_t>(k)) return false;
+  return slots.size() == size;
+}
+
+}  // namespace
+
+void PointsGram::pack(const Slots& slots, std::size_t first, QueryBlock& queries) const {
+  Query query;
+  queries.clear();
+  for (std::size_t k = first; k < std::min(slots.size(), first + kQueries); ++k) {
+    held().load(static_cast<std::size_t>(slots[k]), query);
+    queries.put(k - first, query);
+  }
+}
+
+void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
+  std::unique_ptr<Points> part;
+  std::vector<double> buffer(targets.size() + 2 * kLanes);
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    const auto slot = static_cast<std::size_t>(sources[k]);
+    double* own = out + k * targets.size();
+    if (lasting || cached(slot) || 2 * targets.size() > size()) {
+      Gram::values({sources[k]}, targets, own);
+      continue;
+    }
+    if (patch_->cover({sources[k]}, targets)) {
+      patch_->values(sources[k], targets, own);
+      continue;
+    }
+    if (!part) part = held().subset(targets.data(), targets.size());
+    held().load(slot, query_);
+    kernel_values(kernel_, *part, query_, 0, targets.size(), buffer.data());
+    count(targets.size());
+    std::copy_n(buffer.data(), targets.size(), own);
+  }
+}
+
+void PointsGram::forget_copies() {
+  release();
+  support_.reset();
+}
+
+std::shared_ptr<const Points> PointsGram::support(const Slots& slots) {
+  if (!support_ || support_slots_ != slots) {
+    support_ = points_->subset(slots.data(), slots.size());
+    support_slots_ = slots;
+  }
+  return support_;
+}
+
+void PointsGram::decide(const Points& support, const double* coef, std::size_t heads,
+                        std::size_t n_queries, const Load& load, double* out) const {
+  const std::size_t n = support.size();
+  std::fill_n(out, n_queries * heads, 0.0);
+  share(threads, n_queries, kQueries, [&](std::size_t begin, std::size_t end) {
+    QueryBlock queries(support.n_features());
+    Query query;
+    std::vector<double> values(kQueries * kTile);
+    for (std::size_t first = begin; first < end; first += kQueries) {
+      const std::size_t count = std::min(kQueries, end - first);
+      queries.clear();
+      for (std::size_t q = 0; q < count; ++q) {
+        load(first + q, query);
+        queries.put(q, query);
+      }
+      for (std::size_t from = 0; from < n; from += kTile) {
+        const std::size_t length = std::min(kTile, n - from);
+        kernel_block(kernel_, support, queries, from, from + length, values.data(), kTile);
+        for (std::size_t q = 0; q < count; ++q)
+          for (std::size_t h = 0; h < heads; ++h)
+            out[(first + q) * heads + h] += simd().dot(
+                values.data() + q * kTile, coef + h * n + from, length);
+      }
+    }
+  });
+}
+
+const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
+  if (!single_) {
+    compact_ = points_->without_zeros(kernel_);
+    std::unique_ptr<SinglePoints> all = held().single(kernel_);
+    all->evaluations = &evaluations_;
+    single_ = std::move(all);
+  }
+  return single_;
+}
+
+std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
+  if (counts_up(slots, size())) return all_single();
+  return all_single()->subset(Positions(slots.begin(), slots.end()));
+}
+
+std::shared_ptr<const Sheet> PointsGram::sheet() {
+  constexpr std::size_t kLargest = 2048;  // examples; beyond, heads need a small part of it
+  const std::size_t values = size() * size();
+  if (size() > kLargest || values * sizeof(float) > cache_bytes() || expected <= values)
+    return nullptr;
+  if (!sheet_) sheet_ = std::make_shared<Sheet>(*all_single(), order, threads);
+  return sheet_;
+}
+
+std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
+                                       const Slots& targets) {
+  if (patch_->cover(sources, targets))
+    return patch_->expand(sources, coef, targets);
+  // A few rows may be at hand, or of use later; all of a row for few targets is not.
+  if (lasting || (sources.size() < kQueries && 4 * targets.size() > size()))
+    return Gram::expand(sources, coef, targets);
+  if (linear()) return expand_linear(sources, coef, targets);
+  std::unique_ptr<Points> part;
+  if (!counts_up(targets, size())) part = held().subset(targets.data(), targets.size());
+  const Points& points = part ? *part : held();
+  std::vector<double> sum(targets.size(), 0.0);
+  share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
+    QueryBlock queries(points.n_features());
+    const std::size_t width = std::min(kTile, (end - begin + kLanes - 1) / kLanes * kLanes);
+    std::vector<double> values(kQueries * width), lost(end - begin, 0.0);
+    for (std::size_t first = 0; first < sources.size(); first += kQueries) {
+      pack(sources, first, queries);
+      double weight[kQueries] = {};
+      std::copy_n(coef.data() + first, std::min(kQueries, coef.size() - first), weight);
+      for (std::size_t from = begin; from < end; from += width) {
+        const std::size_t length = std::min(end, from + width) - from;
+        kernel_block(kernel_, points, queries, from, from + length, values.data(), width);
+        simd().add_block(weight, values.data(), width, sum.data() + from,
+                         lost.data() + (from - begin), length);
+      }
+    }
+    count(sources.size() * (end - begin));
+    for (std::size_t i = begin; i < end; ++i) sum[i] += lost[i - begin];
+  });
+  return sum;
+}
+
+// A linear kernel needs no values: X (X_sources' coef).
+std::vector<double> PointsGram::expand_linear(const Slots& sources,
+                                              const std::vector<double>& coef,
+                                              const Slots& targets) const {
+  const std::size_t d = points_->n_features();
+  std::vector<double> lost(d, 0.0);
+  Query w, query;
+  w.value.assign(d, 0.0);
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    points_->load(static_cast<std::size_t>(sources[k]), query);
+    const auto take = [&](std::size_t f) { add_keeping(coef[k] * query.value[f], w.value[f], lost[f]); };
+    if (query.touched.empty())
+      for (std::size_t f = 0; f < d; ++f) take(f);
+    else
+      for (std::int64_t f : query.touched) take(static_cast<std::size_t>(f));
+  }
+  for (std::size_t f = 0; f < d; ++f) w.value[f] += lost[f];
+  std::unique_ptr<Points> part;
+  if (!counts_up(targets, size())) part = points_->subset(targets.data(), targets.size());
+  std::vector<double> out(targets.size() + 2 * kLanes);
+  (part ? *part : *points_).dots(w, 0, targets.size(), out.data());
+  out.resize(targets.size());
+  return out;
+}
+
+void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
+  if (lasting) return Gram::among(slots, out, stride);
+  if (patch_->cover(slots, slots)) return patch_->among(slots, out, stride);
+  const std::size_t n = slots.size();
+  const std::unique_ptr<Points> points = held().subset(slots.data(), n);
+  const std::size_t blocks = (n + kQueries - 1) / kQueries;
+  // Rows in pairs from both ends, so that the triangles of all threads are alike.
+  share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
+    QueryBlock queries(points->n_features());
+    const std::size_t width = n + 2 * kLanes;
+    std::vector<double> values(kQueries * width);
+    const auto fill = [&](std::size_t first) {
+      supple::pack(*points, first, queries);
+      const std::size_t from = first / kLanes * kLanes;
+      kernel_block(kernel_, *points, queries, from, n, values.data(), width);
+      count(std::min(kQueries, n - first) * (n - from));
+      for (std::size_t q = 0; q < std::min(kQueries, n - first); ++q)
+        std::copy(values.data() + q * width + (first + q - from),
+                  values.data() + q * width + (n - from), out + (first + q) * (stride + 1));
+    };
+    for (std::size_t b = begin; b < end; ++b) {
+      fill(b * kQueries);
+      if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries);
+    }
+  });
+}
+
+void PointsGram::open_patch() {
+  if (!lasting && !linear()) patch_->open();  // other values are at hand, or need not be computed
+}
+
+void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
+                       std::size_t stride) const {
+  const std::unique_ptr<Points> points = held().subset(all.data(), all.size());
+  QueryBlock queries(points->n_features());
+  const std::size_t before = all.size() - fresh.size();
+  for (std::size_t first = 0; first < fresh.size(); first += kQueries) {
+    supple::pack(*points, before + first, queries);
+    kernel_block(kernel_, *points, queries, 0, all.size(), out + first * stride, stride);
+  }
+  count(fresh.size() * all.size());
+}
+
+void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {
+  points_->load(slot, query_);
+  kernel_values(kernel_, *points_, query_, from, to, out);
+}
+
+}  // namespace supple
