@@ -21,10 +21,11 @@ double Extremes::gap(std::size_t groups) const {
 
 void ActiveSet::assign(const Positions& members) {
   member_ = members;
+  const auto second = [&](std::int32_t m) {
+    return h.group[static_cast<std::size_t>(m) * h.per] > 0;
+  };
   border_ = static_cast<std::size_t>(
-      std::find_if(members.begin(), members.end(),
-                   [&](std::int32_t m) { return h.group[static_cast<std::size_t>(m) * h.per] > 0; }) -
-      members.begin());
+      std::find_if(members.begin(), members.end(), second) - members.begin());
   F.resize(size());
   for (auto* values : {&c_, &bar_up_, &bar_low_}) values->resize(h.per * size());
   for (std::size_t a = 0; a < size(); ++a) {
@@ -93,7 +94,7 @@ Positions ActiveSet::inside() const {
   return out;
 }
 
-void ActiveSet::take_largest(std::vector<float>& violation, std::size_t count,
+void ActiveSet::take_largest(const std::vector<float>& violation, std::size_t count,
                              Positions& out) const {
   if (count == 0) return;
   float least = 0.0f;

@@ -23,7 +23,6 @@ class ActiveSet {
   void moved(std::size_t a);              // x of its variables has changed
 
   std::size_t size() const { return member_.size(); }
-  const Positions& members() const { return member_; }
   std::size_t member(std::size_t a) const { return static_cast<std::size_t>(member_[a]); }
   std::size_t group(std::size_t a) const { return a < border_ ? 0 : 1; }
 
@@ -38,10 +37,10 @@ class ActiveSet {
   Positions unsettled(const Extremes& e) const;
 
  private:
-  // Variables [begin, end) of the arrays below belong to one group.
+  // visit(group, start, from, to): variables start + a of the arrays below, a in [from, to).
   template <typename Visit>
   void for_each_run(const Visit& visit) const;
-  void take_largest(std::vector<float>& violation, std::size_t count, Positions& out) const;
+  void take_largest(const std::vector<float>& violation, std::size_t count, Positions& out) const;
 
   const Head& h;
   Positions member_;
@@ -62,13 +61,14 @@ void ActiveSet::for_each_run(const Visit& visit) const {
 template <typename PassedOver>
 Positions ActiveSet::worst(const Extremes& e, double eps, std::size_t count,
                            const PassedOver& passed_over) const {
+  const double gap = e.gap(h.n_groups);  // as the unit: single precision then suffices
   std::vector<float> up(size(), 0.0f), down(size(), 0.0f);
   for_each_run([&](std::size_t g, std::size_t start, std::size_t from, std::size_t to) {
     const double low = e.low[g] - 0.5 * eps, high = e.up[g] + 0.5 * eps;
     for (std::size_t a = from; a < to; ++a) {
       const double G = F[a] - c_[start + a];
-      up[a] = std::max(up[a], static_cast<float>(low - (G + bar_up_[start + a])));
-      down[a] = std::max(down[a], static_cast<float>((G + bar_low_[start + a]) - high));
+      up[a] = std::max(up[a], static_cast<float>((low - (G + bar_up_[start + a])) / gap));
+      down[a] = std::max(down[a], static_cast<float>(((G + bar_low_[start + a]) - high) / gap));
     }
   });
   for (std::size_t a = 0; a < size(); ++a)

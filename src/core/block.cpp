@@ -1,12 +1,11 @@
-// The block solver: decomposition with a working set of some hundred members. Their kernel rows
-// come in one block, SMO solves the small QP, and one pass brings the gradient of all members up
-// to date. Kernel rows are in single precision and cached; whenever the working sets run dry, F
-// is brought up to date in double precision, so that the errors of the rows do not stay.
+// The block solver: decomposition with a working set of up to some thousand members. The kernel
+// rows of those that join come in one block, SMO solves the small QP, and one pass brings the
+// gradient of all members up to date. Kernel rows are in single precision and cached; whenever the
+// working sets run dry, F is brought up to date in double precision, so that the errors of the rows
+// do not stay.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 #include "active_set.hpp"
@@ -37,7 +36,7 @@ class BlockSolver {
   void leave(const Extremes& e, std::size_t joining, WorkingSet::Change& change);
   std::size_t largest_set() const;
   PerGroup levels(const Extremes& e) const;
-  void fill_local();
+  void fill_local(double unit);
   void fill_kernel(const Positions& joined);
   bool whole() const { return set_.size() == active_.size(); }
   void spread();
@@ -187,8 +186,9 @@ PerGroup BlockSolver::levels(const Extremes& e) const {
 }
 
 // The QP of the working set.
-void BlockSolver::fill_local() {
+void BlockSolver::fill_local(double unit) {
   LocalProblem& local = set_.local;
+  local.unit = unit;
   for (std::int32_t t : set_.held()) {
     const std::size_t a = set_.who(t);
     for (std::size_t j = 0; j < h.per; ++j) {
@@ -197,7 +197,7 @@ void BlockSolver::fill_local() {
       local.x[at] = h.x[v];
       local.lo[at] = h.lo[v];
       local.hi[at] = h.hi[v];
-      local.G[at] = static_cast<float>(active_.F[a] - h.c[v]);
+      local.G[at] = static_cast<float>((active_.F[a] - h.c[v]) / unit);
       local.diagonal[at] = static_cast<float>(h.diagonal(v));
     }
   }
@@ -212,7 +212,8 @@ void BlockSolver::fill_kernel(const Positions& joined) {
     set_.local.take_from(*sheet_, places);
     return;
   }
-  if (whole() && joined.size() == set_.size()) {  // places are in the order of the members
+  // All at once, and no free places among them: places are in the order of the members.
+  if (whole() && joined.size() == set_.size() && set_.columns() == set_.size()) {
     points().among(set_.local.kernel(), set_.local.stride, h.gram.threads);
     return;
   }
@@ -289,7 +290,8 @@ void BlockSolver::set_aside_far() {
   const std::size_t wanted = std::max(kWhole, 3 * static_cast<std::size_t>(needed));
   if (wanted >= active_.size()) return;
   std::vector<double> sorted = slack;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(wanted), sorted.end());
+  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(wanted),
+                   sorted.end());
   Positions kept;
   for (std::size_t a = 0; a < active_.size(); ++a)
     if (slack[a] < sorted[wanted]) kept.push_back(static_cast<std::int32_t>(a));
@@ -338,7 +340,8 @@ double BlockSolver::roughness() const {
   constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
   double changed = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) changed += std::abs(h.x[v] - at_start_.x[v]);
-  return rough_at_start_ + changed * h.single_error() +
+  const double lost = changed > 0.0 ? changed * h.single_error() : 0.0;
+  return rough_at_start_ + lost +
          moved_ * kAddition * h.gram.largest_diagonal();
 }
 
@@ -396,10 +399,11 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       keep(active_.unsettled(e));
     ++round_;
     fill_kernel(set_.exchange(choose(e, eps), round_));
-    fill_local();
+    fill_local(now);
     constexpr std::int64_t kMost = 50'000;
     const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
-    const std::int64_t spent = set_.local.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
+    const std::int64_t spent =
+        set_.local.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
     iterations += spent;
     spread();
     if (spent == 0) {  // no pair of the working set moves: rounding

@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t kRows = 320;          // of a block
 constexpr std::size_t kStrip = 8 * kLanes;  // columns whose part stays in the second-level cache
 
-std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
-
 class BlockRow {
  public:
   BlockRow(double* a, std::size_t n, std::size_t stride)

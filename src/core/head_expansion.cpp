@@ -67,7 +67,7 @@ void Head::sharpen(const Known* known) {
       }
     }
   }
-  if (2 * close.size() > members() && !factor.has_kernel()) {
+  if (2 * close.size() > members() && !(factor.size() > 0 && factor.has_kernel())) {
     refresh();
     return;
   }

@@ -112,7 +112,8 @@ void Head::append_columns(const std::vector<std::int64_t>& entering) {
   for (std::size_t first = 0; first < entering.size(); first += kTogether) {
     const std::size_t count = std::min(kTogether, entering.size() - first);
     for (std::size_t k = 0; k < count; ++k) {
-      const double* row = member_row(member_of(static_cast<std::size_t>(entering[first + k])), apart);
+      const auto v = static_cast<std::size_t>(entering[first + k]);
+      const double* row = member_row(member_of(v), apart);
       std::copy_n(row, members(), buffer_.data() + k * members());
     }
     block.append_columns(entering.data() + first, count, buffer_.data());

@@ -15,7 +15,7 @@ void LocalProblem::resize(std::size_t variables, std::size_t columns) {
   for (auto* values : {&x, &lo, &hi}) values->resize(variables);
   for (auto* values : {&G, &diagonal, &bar_up_, &bar_low_}) values->resize(variables);
   column_.resize(variables);
-  stride = (columns + kLanes - 1) / kLanes * kLanes;
+  stride = padded(columns);
   if (columns * stride > kernel_.size()) kernel_ = AlignedSingles(columns * stride);
 }
 
@@ -94,14 +94,14 @@ bool LocalProblem::step() {
   const double curvature = std::max(
       static_cast<double>(diagonal[i] + diagonal[j] - 2.0f * row_i[column_[j]]), 1e-12);
   const double room_i = hi[i] - x[i], room_j = x[j] - lo[j];
-  const double rise = static_cast<double>(G[j] - G[i]);
+  const double rise = unit * static_cast<double>(G[j] - G[i]);
   const double delta = std::min({rise / curvature, room_i, room_j});
   if (!(delta > 0.0)) return false;  // values beyond single precision
   x[i] = delta == room_i ? hi[i] : x[i] + delta;
   x[j] = delta == room_j ? lo[j] : x[j] - delta;
   set_bars(i);
   set_bars(j);
-  scan(static_cast<float>(delta), row_i, row_j);
+  scan(static_cast<float>(delta / unit), row_i, row_j);
   return true;
 }
 
@@ -111,9 +111,10 @@ std::int64_t LocalProblem::solve(double eps, double share, std::int64_t max_iter
       column_[s.start + k] = s.column + k;
       set_bars(s.start + k);
     }
+  if (segments.empty()) return 0;
   const float* any = row(segments.front().column);
   scan(0.0f, any, any);
-  const double goal = std::max(eps, share * gap());
+  const double goal = std::max(eps / unit, share * gap());
   std::int64_t iterations = 0;
   while (gap() > goal && iterations < max_iterations && step()) ++iterations;
   return iterations;

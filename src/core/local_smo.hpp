@@ -21,6 +21,7 @@ struct LocalProblem {
   std::vector<Segment> segments;
   std::size_t n_groups = 1;
   std::vector<double> x, lo, hi;  // per variable
+  double unit = 1.0;  // of G: whatever the scale of the problem, single precision has room for it
   std::vector<float> G, diagonal;
   std::size_t stride = 0;  // from row to row
 

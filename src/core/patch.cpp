@@ -11,8 +11,6 @@ namespace {
 constexpr std::size_t kMost = 96;    // examples; beyond, a square costs more than it saves
 constexpr std::size_t kExcess = 3;   // times as many values as were asked for
 
-std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
-
 }  // namespace
 
 void Patch::open() {

@@ -175,7 +175,7 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   std::vector<double> sum(targets.size(), 0.0);
   share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
     QueryBlock queries(points.n_features());
-    const std::size_t width = std::min(kTile, (end - begin + kLanes - 1) / kLanes * kLanes);
+    const std::size_t width = std::min(kTile, padded(end - begin));
     std::vector<double> values(kQueries * width), lost(end - begin, 0.0);
     for (std::size_t first = 0; first < sources.size(); first += kQueries) {
       pack(sources, first, queries);
@@ -204,7 +204,9 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources,
   w.value.assign(d, 0.0);
   for (std::size_t k = 0; k < sources.size(); ++k) {
     points_->load(static_cast<std::size_t>(sources[k]), query);
-    const auto take = [&](std::size_t f) { add_keeping(coef[k] * query.value[f], w.value[f], lost[f]); };
+    const auto take = [&](std::size_t f) {
+      add_keeping(coef[k] * query.value[f], w.value[f], lost[f]);
+    };
     if (query.touched.empty())
       for (std::size_t f = 0; f < d; ++f) take(f);
     else

@@ -9,8 +9,6 @@ namespace {
 constexpr std::size_t kFewest = 16;  // lines, however small the cache
 constexpr std::int32_t kNever = -1, kGivenUp = -2;
 
-std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
-
 }  // namespace
 
 std::size_t RowCache::capacity(std::size_t size, std::size_t bytes) {

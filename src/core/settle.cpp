@@ -38,7 +38,8 @@ void factor_with_pivots(Head& h) {
   h.gram.among(margin.slots, system.data(), n);
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = i; j < n; ++j) system[i * n + j] += margin.groups[i] == margin.groups[j] ? margin.sigma : 0.0;
+    for (std::size_t j = i; j < n; ++j)
+      if (margin.groups[i] == margin.groups[j]) system[i * n + j] += margin.sigma;
     largest = std::max(largest, system[i * n + i]);
   }
   // What is row by row for us is column by column for LAPACK, and our upper triangle its lower one.

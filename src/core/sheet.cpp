@@ -15,8 +15,9 @@ std::size_t spare_count = 0;
 
 SheetRoom::SheetRoom(std::size_t count) : count_(count) {
   {
-    const std::lock_guard lock(guard);
-    if (spare_count >= count) {
+    // In a process forked while the lock was held it stays so.
+    const std::unique_lock lock(guard, std::try_to_lock);
+    if (lock.owns_lock() && spare_count >= count) {
       values_ = std::move(spare);
       count_ = std::exchange(spare_count, 0);
     }
@@ -25,14 +26,14 @@ SheetRoom::SheetRoom(std::size_t count) : count_(count) {
 }
 
 SheetRoom::~SheetRoom() {
-  const std::lock_guard lock(guard);
-  if (count_ <= spare_count) return;
+  const std::unique_lock lock(guard, std::try_to_lock);
+  if (!lock.owns_lock() || count_ <= spare_count) return;
   spare = std::move(values_);
   spare_count = count_;
 }
 
 Sheet::Sheet(const SinglePoints& points, const Positions& order, std::size_t threads)
-    : stride_((points.size() + kLanes - 1) / kLanes * kLanes),
+    : stride_(padded(points.size())),
       error_(points.error()),
       place_(order.size()),
       room_(points.size() * stride_) {

@@ -8,6 +8,8 @@ namespace supple {
 // Points are stored in panels of kLanes interleaved points: feature f of point i is at
 // panel[i / kLanes][f][i % kLanes], so that a kernel row runs over points, not over features.
 inline constexpr std::size_t kLanes = 16;
+// Static: no instruction set's copy may serve the others.
+static inline std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
 // Queries of a block, packed feature by feature: query[feature * kQueries + q].
 inline constexpr std::size_t kQueries = 8;         // double precision
 inline constexpr std::size_t kSingleQueries = 16;  // single precision

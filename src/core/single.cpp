@@ -8,12 +8,6 @@
 
 namespace supple {
 
-namespace {
-
-std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLanes * kLanes; }
-
-}  // namespace
-
 void SinglePoints::finish(float norm, std::size_t from, std::size_t count, const float* dots,
                           float* out) const {
   const auto gamma = static_cast<float>(kernel_.gamma), coef0 = static_cast<float>(kernel_.coef0);

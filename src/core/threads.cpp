@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 #if defined(__unix__) || defined(__APPLE__)
@@ -20,7 +21,7 @@ long process() {
 #if defined(__unix__) || defined(__APPLE__)
   return static_cast<long>(getpid());
 #else
-  return 0;
+  return 1;
 #endif
 }
 
@@ -28,12 +29,11 @@ long process() {
 class Crew {
  public:
   void run(std::size_t parts, const Work& work) {
+    std::size_t helpers = 0;
     {
       const std::lock_guard lock(mutex_);
-      while (helpers_ + 1 < parts) {
-        std::thread([this, number = helpers_ + 1] { serve(number); }).detach();
-        ++helpers_;
-      }
+      hire(parts);
+      helpers = helpers_;
       work_ = &work;
       parts_ = parts;
       left_ = helpers_;
@@ -41,11 +41,21 @@ class Crew {
     }
     wake_.notify_all();
     work(0);
+    for (std::size_t part = helpers + 1; part < parts; ++part) work(part);
     std::unique_lock lock(mutex_);
     done_.wait(lock, [&] { return left_ == 0; });
   }
 
  private:
+  void hire(std::size_t parts) {
+    try {
+      while (helpers_ + 1 < parts) {
+        std::thread([this, number = helpers_ + 1] { serve(number); }).detach();
+        ++helpers_;
+      }
+    } catch (const std::system_error&) {  // no more to be had: the caller does the rest
+    }
+  }
   void serve(std::size_t number) {
     std::size_t seen = 0;
     std::unique_lock lock(mutex_);
@@ -68,7 +78,7 @@ class Crew {
   std::size_t parts_ = 0, helpers_ = 0, left_ = 0, call_ = 0;
 };
 
-std::atomic<bool> busy = false;  // the crew works, or work is about to be given to it
+std::atomic<long> employer = 0;  // the process whose crew works, or is about to; 0: none
 Crew* crew = nullptr;
 long crew_process = 0;
 
@@ -82,6 +92,13 @@ Crew& crew_here() {
   return *crew;
 }
 
+bool engage() {
+  long found = 0;
+  if (employer.compare_exchange_strong(found, process())) return true;
+  // Or a parent process forked while its crew worked.
+  return found != process() && employer.compare_exchange_strong(found, process());
+}
+
 }  // namespace
 
 void run_parts(std::size_t parts, const Work& work) {
@@ -93,14 +110,13 @@ void run_parts(std::size_t parts, const Work& work) {
       failed[part] = std::current_exception();
     }
   };
-  if (!busy.exchange(true)) {
+  if (engage()) {
+    const struct Release {
+      ~Release() { employer = 0; }
+    } release;
     crew_here().run(parts, guarded);
-    busy = false;
-  } else {  // for another caller, or one outside of this
-    std::vector<std::thread> others;
-    for (std::size_t part = 1; part < parts; ++part) others.emplace_back(guarded, part);
-    guarded(0);
-    for (std::thread& other : others) other.join();
+  } else {  // for another caller, who has the processors
+    for (std::size_t part = 0; part < parts; ++part) guarded(part);
   }
   for (const std::exception_ptr& error : failed)
     if (error) std::rethrow_exception(error);

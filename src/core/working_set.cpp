@@ -104,7 +104,8 @@ void WorkingSet::make_room(const std::array<std::size_t, 2>& needed) {
     Region& region = region_[g];
     region.start = columns;
     if (needed[g] > region.room)
-      region.room = region.room == 0 ? needed[g] : std::max(needed[g], std::min(2 * needed[g], most_));
+      region.room = region.room == 0 ? needed[g]
+                                     : std::max(needed[g], std::min(2 * needed[g], most_));
     columns += region.room;
   }
   const std::size_t stride_before = local.stride;

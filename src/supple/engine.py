@@ -20,7 +20,7 @@ from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning, 
 from supple.gram import Gram, gram_for
 from supple.interrupts import Interruptible, Shielded
 from supple.kernels import Kernel
-from supple.machine import Examples, HeadView, Key, Machine, Plan, start
+from supple.machine import Examples, HeadView, Key, Machine, Plan, start_together
 from supple.problems import Problem
 from supple.solvers import Outcome, Settings
 from supple.store import Store
@@ -428,26 +428,28 @@ class Engine:
         if fresh:  # which is rare in a stream
             concerned |= self._members_of_new(list(fresh), slots if leaving else None)
         self._gram.core.expected = sum(len(members) ** 2 for members in concerned.values())
-        begun: dict[Key, Outcome] = {}
-        if fresh and self._settings.together:
-            with Interruptible():
-                begun = start(fresh, concerned, examples, self.problem, self._settings)
-        outcomes = list(begun.values())
-        for key, machine in machines.items():
-            if key not in begun and (len(concerned[key]) or self.problem.needs_mass):
+        try:
+            begun: dict[Key, Outcome] = {}
+            if fresh and self._settings.together:
                 with Interruptible():
-                    if leaving and machine.ready and not self.problem.needs_mass:
-                        outcome = machine.close(concerned[key], self.problem, self._settings)
-                    else:
-                        outcome = machine.update(
-                            examples,
-                            concerned[key],
-                            self.problem,
-                            self._settings,
-                            other_kernel=other_kernel,
-                        )
-                outcomes.append(outcome)
-        self._gram.core.release()
+                    begun = start_together(fresh, concerned, examples, self.problem, self._settings)
+            outcomes = list(begun.values())
+            for key, machine in machines.items():
+                if key not in begun and (len(concerned[key]) or self.problem.needs_mass):
+                    with Interruptible():
+                        if leaving and machine.ready and not self.problem.needs_mass:
+                            outcome = machine.close(concerned[key], self.problem, self._settings)
+                        else:
+                            outcome = machine.update(
+                                examples,
+                                concerned[key],
+                                self.problem,
+                                self._settings,
+                                other_kernel=other_kernel,
+                            )
+                    outcomes.append(outcome)
+        finally:
+            self._gram.core.release()
         undo.append(lambda: setattr(self, "_machines", previous))
         self._machines = machines
         if any(outcome.indefinite for outcome in outcomes):

@@ -23,7 +23,7 @@ __all__ = [
     "Plan",
     "checked_rows",
     "effective_weight",
-    "start",
+    "start_together",
 ]
 
 Key = tuple[int, ...]
@@ -190,9 +190,7 @@ class Machine:
         variables = self.core.variables_at(slots)
         zero = np.zeros(len(variables))
         move = Move(variables, zero, zero, problem.targets(_NOTHING, _NOTHING))
-        outcome = settle(self.core, move, settings, cold=not self.converged)
-        self.record = (True, "", outcome.breakpoints + outcome.iterations, outcome.kept)
-        return outcome
+        return self._note(settle(self.core, move, settings, cold=not self.converged))
 
     def _replace_c(self, variables: np.ndarray, values: np.ndarray) -> bool:
         c = np.empty(len(variables))
@@ -211,7 +209,7 @@ class Machine:
         return Outcome("none")
 
 
-def start(
+def start_together(
     machines: Mapping[Key, Machine],
     members: Mapping[Key, np.ndarray],
     examples: Examples,

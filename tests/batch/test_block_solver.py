@@ -248,3 +248,28 @@ def test_any_size(name, kernel, n, d, cache_size, seed, shrinking):
     model.fit(X, targets(name, y, t))
     assert model.exact_
     assert model.kkt_violation_ <= 1e-8
+
+
+# ----------------------------------------------------------------------------- odd problems
+
+
+@pytest.mark.parametrize("n", range(300, 500, 20))
+def test_nobody_is_left_in_the_working_set(n):
+    """Mirror images: all of the first working set end at their bounds and are set aside."""
+    z = np.random.default_rng(n).normal(size=(n, 1))
+    X = np.vstack([10 + z, 10 - z, -10 - z, -10 + z])
+    model = supple.NuSVC(nu=0.5, gamma=1e-4).fit(X, np.repeat([1, 0], 2 * n))
+    assert model.exact_
+    assert model.kkt_violation_ <= 1e-8
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-50, 1e-25, 1e25])
+def test_scales_beyond_single_precision(scale):
+    X, _, t = stream(1500)
+    models = [
+        supple.OneClassSVM(kernel="linear", nu=0.3).fit(X * scale),
+        supple.SVR(gamma=0.3, epsilon=0.1 * scale, C=scale).fit(X, t * scale),
+    ]
+    for model in models:
+        assert model.exact_
+        assert model.kkt_violation_ <= 1e-8
