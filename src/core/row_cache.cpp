@@ -35,7 +35,7 @@ void RowCache::fetch(const SinglePoints& points, const Positions& wanted, std::s
     regretted += at == kGivenUp;
   }
   if (missing.empty()) return;
-  open_ = std::min(capacity_, std::max(open_ + regretted, wanted.size() + wanted.size() / 4));
+  open_ = std::min(capacity_, std::max(open_ + regretted, wanted.size()));
   find_lines(missing.size(), lines);
   std::vector<float*> row(missing.size());
   for (std::size_t k = 0; k < missing.size(); ++k) {
