@@ -156,13 +156,7 @@ void BlockRow::take_off(std::size_t threads) {
       }
     }
   };
-  // Strips from both ends together, so that all threads have alike work.
-  share(threads, (strips + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t s = begin; s < end; ++s) {
-      strip(s);
-      if (strips - 1 - s != s) strip(strips - 1 - s);
-    }
-  });
+  share_both_ends(threads, strips, strip);
 }
 
 }  // namespace

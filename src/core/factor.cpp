@@ -6,6 +6,7 @@
 
 #include "cholesky.hpp"
 #include "simd.hpp"
+#include "threads.hpp"
 
 namespace supple {
 
@@ -235,20 +236,22 @@ void Factor::finish() {
   }
 }
 
-void Factor::keep_kernel_and_shift() {
+void Factor::keep_kernel_and_shift(std::size_t threads) {
   constexpr std::size_t kTile = 32;  // few enough rows for the first-level cache
   const std::size_t n = size();
   for (std::size_t i = 0; i < n; ++i) {
     diagonal_.push_back(row(i)[i]);
     row(i)[i] += sigma_;
   }
-  for (std::size_t top = 0; top < n; top += kTile)
+  const auto strip = [&](std::size_t top) {
     for (std::size_t left = 0; left <= top; left += kTile)
       for (std::size_t j = left; j < std::min(n, left + kTile); ++j)
         for (std::size_t i = std::max(top, j + 1); i < std::min(n, top + kTile); ++i) {
           row(i)[j] = row(j)[i];
           row(j)[i] += groups_[i] == groups_[j] ? sigma_ : 0.0;
         }
+  };
+  share_both_ends(threads, (n + kTile - 1) / kTile, [&](std::size_t k) { strip(k * kTile); });
 }
 
 std::vector<double> Factor::product(const std::vector<double>& dx) const {
@@ -278,7 +281,7 @@ bool Factor::build(const std::int64_t* variables, const std::int64_t* groups, st
                    double sigma, std::size_t threads, const Fill& fill) {
   start(variables, groups, count, sigma);
   fill(row(0), stride_);
-  keep_kernel_and_shift();
+  keep_kernel_and_shift(threads);
   double largest = 0.0;
   for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, row(i)[i]);
   constexpr double kWellConditioned = 1e-9;  // squared pivots that ask for no pivoting

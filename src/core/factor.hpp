@@ -75,7 +75,7 @@ class Factor {
   void start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
              double sigma);
   void finish();  // V, when U is there
-  void keep_kernel_and_shift();  // K goes below the diagonal, K~ takes its place above
+  void keep_kernel_and_shift(std::size_t threads);  // K goes below the diagonal, K~ takes its place above
   void resize(std::size_t n);  // rows
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu

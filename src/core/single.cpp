@@ -85,13 +85,7 @@ void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) co
       for (std::size_t k = first; k < first + kTile; ++k)
         out[j * stride + k] = out[k * stride + j];
   };
-  // Tiles from both ends together, so that all threads have alike work.
-  share(threads, (tiles + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t tile = begin; tile < end; ++tile) {
-      fill(tile);
-      if (tiles - 1 - tile != tile) fill(tiles - 1 - tile);
-    }
-  });
+  share_both_ends(threads, tiles, fill);
 }
 
 void SinglePoints::add(const Positions& which, const std::vector<double>& coef, std::size_t to,
