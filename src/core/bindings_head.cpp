@@ -214,7 +214,6 @@ void bind_head(nb::module_& m) {
       .def("reprocess", &lasvm_reprocess, nb::call_guard<nb::gil_scoped_release>())
       .def("settle_mu", &lasvm_settle)
       .def("idle", [](const Head& h) { return to_numpy(lasvm_idle(h)); })
-      .def("catch_up", &Head::catch_up)
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
       .def("polish",
            [](Head& h, double goal, double floor, std::int64_t max_rounds, bool one_at_a_time) {
