@@ -147,7 +147,7 @@ void bind_head(nb::module_& m) {
              h.refresh();
            })
       .def("save", &Head::save)
-      .def("restore", &Head::restore)
+      .def("restore", nb::overload_cast<const Snapshot&>(&Head::restore))
       .def("refresh", &Head::refresh, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)
       .def("release", &Head::release)

@@ -79,6 +79,7 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       linear_(head.gram.linear()),
       rough_at_start_(head.roughness),
       at_start_{head.x, head.F, head.rough} {
+  movable_.reserve(h.members());
   for (std::size_t m = 0; m < h.members(); ++m)
     for (std::size_t j = 0; j < h.per; ++j)
       if (!h.fixed(m * h.per + j)) {
@@ -108,6 +109,7 @@ void BlockSolver::activate_all() {
 WorkingSet::Change BlockSolver::choose(const Extremes& e, double eps) {
   WorkingSet::Change change;
   if (sheet_ || active_.size() <= kWhole) {
+    for (Positions& joining : change.joining) joining.reserve(active_.size());
     for (std::size_t a = 0; a < active_.size(); ++a)
       if (!set_.holds(a)) change.joining[active_.group(a)].push_back(static_cast<std::int32_t>(a));
     return change;
@@ -234,15 +236,20 @@ void BlockSolver::spread() {
   LocalProblem& local = set_.local;
   Positions changed, places;
   std::vector<double> coefficient;
+  for (Positions* which : {&changed, &places}) which->reserve(set_.size());
+  coefficient.reserve(set_.size());
   for (std::int32_t t : set_.held()) {
     const std::size_t a = set_.who(t), m = active_.member(a);
     double change = 0.0;
+    bool moved = false;
     for (std::size_t j = 0; j < h.per; ++j) {
       double& x = h.x[m * h.per + j];
       const double x_new = local.x[j * set_.columns() + static_cast<std::size_t>(t)];
       change += x_new - x;
+      moved |= x_new != x;
       x = x_new;
     }
+    if (!moved) continue;
     active_.moved(a);
     if (change == 0.0) continue;
     changed.push_back(static_cast<std::int32_t>(a));
@@ -381,7 +388,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       // Its kernel values serve to sharpen F, too.
       if (polish_follows_ && !h.nearly_factored()) h.build_factor();
       h.sharpen(&at_start_);
-      if (!leave) active_.assign(movable_);
+      if (shrunk_ && !leave) active_.assign(movable_);
       active_.refresh();
       const double exact = active_.extremes().gap(h.n_groups);
       if (leave && exact > eps) catch_up();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "cholesky.hpp"
 #include "simd.hpp"
@@ -219,13 +220,12 @@ void Factor::start(const std::int64_t* variables, const std::int64_t* groups, st
   clear();
   sigma_ = sigma;
   reserve(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    variables_.push_back(variables[i]);
-    groups_.push_back(static_cast<std::size_t>(groups[i]));
-    rows_.push_back(i);
-    empty_.push_back(0);
-    ++members_[groups_[i]];
-  }
+  variables_.assign(variables, variables + count);
+  groups_.assign(groups, groups + count);
+  rows_.resize(count);
+  std::iota(rows_.begin(), rows_.end(), std::size_t{0});
+  empty_.assign(count, 0);
+  for (std::size_t group : groups_) ++members_[group];
 }
 
 void Factor::finish() {
@@ -239,8 +239,9 @@ void Factor::finish() {
 void Factor::keep_kernel_and_shift(std::size_t threads) {
   constexpr std::size_t kTile = 32;  // few enough rows for the first-level cache
   const std::size_t n = size();
+  diagonal_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
-    diagonal_.push_back(row(i)[i]);
+    diagonal_[i] = row(i)[i];
     row(i)[i] += sigma_;
   }
   const auto strip = [&](std::size_t top) {

@@ -155,21 +155,25 @@ void Head::look_if_in_place() {
     in_place_ = slot[m] == static_cast<std::int64_t>(m);
 }
 
+void Head::restore(const Solution& copy) {
+  F = copy.F;
+  x = copy.x;
+  mu = copy.mu;
+  rough = copy.rough;
+  roughness = copy.roughness;
+  behind = copy.behind;
+  x_behind = copy.x_behind;
+  forget_factor();
+}
+
 void Head::restore(const Snapshot& snapshot) {
   slot = snapshot.slot;
-  F = snapshot.F;
-  x = snapshot.x;
   c = snapshot.c;
   lo = snapshot.lo;
   hi = snapshot.hi;
   group = snapshot.group;
-  mu = snapshot.mu;
   target = snapshot.target;
-  rough = snapshot.rough;
-  roughness = snapshot.roughness;
-  behind = snapshot.behind;
-  x_behind = snapshot.x_behind;
-  forget_factor();
+  restore(snapshot.solution);
   std::fill(member_at_.begin(), member_at_.end(), -1);
   for (std::size_t m = 0; m < members(); ++m) {
     const auto s = static_cast<std::size_t>(slot[m]);
@@ -300,26 +304,35 @@ double Head::objective(const std::vector<double>& kx) const {
   return value;
 }
 
+Head::Range Head::optimal_mu(std::size_t e) const {
+  double up = kInf, low = -kInf, sum = 0.0, count = 0.0;
+  const bool all = n_groups == 1 && behind.empty();
+  // Without branches, as in violation().
+#pragma omp simd reduction(min : up) reduction(max : low) reduction(+ : sum, count)
+  for (std::size_t v = 0; v < variables(); ++v) {
+    const std::size_t m = per == 1 ? v : v / 2;
+    const bool counts = lo[v] < hi[v] && (all || (group[v] == e && !is_behind(m)));
+    const double G = F[m] - c[v];
+    const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
+    up = std::min(up, may_rise ? G : kInf);
+    low = std::max(low, may_fall ? G : -kInf);
+    sum += may_rise && may_fall ? G : 0.0;
+    count += may_rise && may_fall ? 1.0 : 0.0;
+  }
+  return {-up, -low, -sum / count};
+}
+
 void Head::balance_mu() {
   for (std::size_t e = 0; e < n_groups; ++e) {
-    double up = kInf, low = -kInf, sum = 0.0, count = 0.0;
-    for (std::size_t v = 0; v < variables(); ++v) {  // without branches, as in violation()
-      const bool counts = lo[v] < hi[v] && group[v] == e && !is_behind(member_of(v));
-      const double G = F[member_of(v)] - c[v];
-      const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
-      up = std::min(up, may_rise ? G : kInf);
-      low = std::max(low, may_fall ? G : -kInf);
-      sum += may_rise && may_fall ? G : 0.0;
-      count += may_rise && may_fall ? 1.0 : 0.0;
-    }
-    if (count > 0.0)
-      mu[e] = -sum / count;
-    else if (up < kInf && low > -kInf)
-      mu[e] = -0.5 * (up + low);
-    else if (up < kInf)
-      mu[e] = -up;
-    else if (low > -kInf)
-      mu[e] = -low;
+    const Range range = optimal_mu(e);
+    if (!std::isnan(range.inside))
+      mu[e] = range.inside;
+    else if (range.low > -kInf && range.high < kInf)
+      mu[e] = 0.5 * (range.low + range.high);
+    else if (range.low > -kInf)
+      mu[e] = range.low;
+    else if (range.high < kInf)
+      mu[e] = range.high;
   }
 }
 

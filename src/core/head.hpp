@@ -36,16 +36,23 @@ struct Expansion {
   std::vector<double> coef;
 };
 
-// A copy of what defines a head. Factor and block are rebuilt from it.
-struct Snapshot {
-  std::vector<std::int64_t> slot;
-  std::vector<double> F, x, c, lo, hi;
-  std::vector<std::uint8_t> group;
-  PerGroup mu, target;
+// A copy of what solvers change: x, and what is known of it. The factor can be rebuilt from it.
+struct Solution {
+  std::vector<double> F, x;
+  PerGroup mu;
   std::vector<char> rough;
   double roughness;
   std::vector<char> behind;
   std::vector<double> x_behind;
+};
+
+// A copy of what defines a head. Factor and block are rebuilt from it.
+struct Snapshot {
+  std::vector<std::int64_t> slot;
+  std::vector<double> c, lo, hi;
+  std::vector<std::uint8_t> group;
+  PerGroup target;
+  Solution solution;
 };
 
 struct Head {
@@ -113,9 +120,9 @@ struct Head {
   // given to the variables with the most favourable gradients. False: there is no feasible x.
   bool jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
             const std::vector<double>& hi_new, const PerGroup& target_new);
-  Snapshot save() const {
-    return {slot, F, x, c, lo, hi, group, mu, target, rough, roughness, behind, x_behind};
-  }
+  Solution solution() const { return {F, x, mu, rough, roughness, behind, x_behind}; }
+  Snapshot save() const { return {slot, c, lo, hi, group, target, solution()}; }
+  void restore(const Solution& copy);
   void restore(const Snapshot& snapshot);
   void refresh();        // F from scratch
   // F in double precision where roughness leaves open what is optimal: from scratch, or from what
@@ -139,6 +146,7 @@ struct Head {
   std::size_t margin_changes() const;  // variables that joined or left since it was factored
   // So few that it is cheaper to let them enter or leave one by one.
   bool nearly_factored() const;
+  std::size_t n_inside() const;
   bool factored() const;  // the factor holds just the variables inside their box
 
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
@@ -162,6 +170,12 @@ struct Head {
   double rounding() const;   // what the terms of Kx - c lose: no gradient is known better
   PerGroup missing() const;             // target - sum of x
   bool balanced(double share) const;    // what is missing is at most this share of the mass
+  // The values of mu for which all variables of a group but those behind satisfy KKT, if low <=
+  // high, and where it should be by those inside their box.
+  struct Range {
+    double low, high, inside;  // NaN: nobody is inside
+  };
+  Range optimal_mu(std::size_t group) const;
   // mu from the margin variables' gradients; for a group without any, the middle of the interval
   // in which mu satisfies KKT (its finite end if the other is infinite).
   void balance_mu();
@@ -189,9 +203,9 @@ struct Head {
   void look_if_in_place();
   // The expansion at these members, in double precision.
   std::vector<double> values_at(const Expansion& e, const std::vector<std::size_t>& wanted);
-  // What the margin's part of it is at the margin, by the kernel values in the factor; returns who
-  // has taken part: nobody where that does not pay.
-  std::vector<char> add_by_factor(const Expansion& e, std::vector<double>& out) const;
+  // What the margin's part of it is at the margin, by the kernel values in the factor: the place of
+  // each member among its values, or -1. Nothing where that does not pay.
+  Positions product_by_factor(const Expansion& e, std::vector<double>& out) const;
   std::shared_ptr<const SinglePoints> single_;
   bool in_place_ = true;  // slot[m] == m for all members
   std::vector<std::int64_t> member_at_;

@@ -16,9 +16,17 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 template <typename Coefficient>
 Expansion Head::by_member(const Coefficient& coefficient) const {
+  const auto weight_of = [&](std::size_t m) {
+    return per == 1 ? coefficient(m) : coefficient(2 * m) + coefficient(2 * m + 1);
+  };
+  std::size_t terms = 0;
+  for (std::size_t m = 0; m < members(); ++m) terms += weight_of(m) != 0.0;
   Expansion out;
-  for (std::size_t m = 0; m < members(); ++m) {
-    const double weight = per == 1 ? coefficient(m) : coefficient(2 * m) + coefficient(2 * m + 1);
+  out.member.reserve(terms);
+  out.slots.reserve(terms);
+  out.coef.reserve(terms);
+  for (std::size_t m = 0; m < members() && out.coef.size() < terms; ++m) {
+    const double weight = weight_of(m);
     if (weight == 0.0) continue;
     out.member.push_back(static_cast<std::int32_t>(m));
     out.slots.push_back(slot[m]);
@@ -47,14 +55,14 @@ void Head::sharpen(const Known* known) {
   if (roughness == 0.0) return;
   // The extremes of F - c decide whether x is optimal, and mu where a group has no margin; the
   // margin variables are to be solved for.
-  PerGroup up{kInf, kInf}, low{-kInf, -kInf};
-  for (std::size_t v = 0; v < variables(); ++v) {
-    if (fixed(v) || is_behind(member_of(v))) continue;
-    const double G = F[member_of(v)] - c[v];
-    if (x[v] < hi[v]) up[group[v]] = std::min(up[group[v]], G);
-    if (x[v] > lo[v]) low[group[v]] = std::max(low[group[v]], G);
+  PerGroup up{}, low{};
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    const Range range = optimal_mu(e);
+    up[e] = -range.low;
+    low[e] = -range.high;
   }
   std::vector<std::size_t> close, known_once;
+  (known ? known_once : close).reserve(members());
   for (std::size_t m = 0; m < members(); ++m) {
     if (!rough[m] || is_behind(m)) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
@@ -106,6 +114,7 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
   const Expansion e = change_since(x_before);
   if (e.coef.empty()) return;
   std::vector<std::size_t> sharp;
+  sharp.reserve(members());
   for (std::size_t m = 0; m < members(); ++m)
     if (!rough[m]) sharp.push_back(m);
   const std::vector<double> added = values_at(e, sharp);
@@ -114,12 +123,15 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
 }
 
 std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::size_t>& wanted) {
-  std::vector<double> out(wanted.size(), 0.0), by_factor(members(), 0.0);
+  std::vector<double> out(wanted.size(), 0.0), by_factor;
   // What margin members mean to each other.
-  const std::vector<char> done = add_by_factor(e, by_factor);
+  const Positions place = product_by_factor(e, by_factor);
+  const auto done = [&](std::size_t m) { return !place.empty() && place[m] >= 0; };
   Expansion rest;
+  rest.slots.reserve(e.coef.size());
+  rest.coef.reserve(e.coef.size());
   for (std::size_t k = 0; k < e.coef.size(); ++k)
-    if (!done[static_cast<std::size_t>(e.member[k])]) {
+    if (!done(static_cast<std::size_t>(e.member[k]))) {
       rest.slots.push_back(e.slots[k]);
       rest.coef.push_back(e.coef[k]);
     }
@@ -127,12 +139,15 @@ std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::s
     const Expansion& terms = among_done ? rest : e;
     std::vector<std::size_t> places;
     Slots targets;
+    places.reserve(wanted.size());
+    targets.reserve(wanted.size());
     for (std::size_t k = 0; k < wanted.size(); ++k)
-      if (done[wanted[k]] == among_done) {
+      if (done(wanted[k]) == among_done) {
         places.push_back(k);
         targets.push_back(slot[wanted[k]]);
       }
-    for (std::size_t k : places) out[k] = by_factor[wanted[k]];
+    for (std::size_t k : places)
+      if (among_done) out[k] = by_factor[static_cast<std::size_t>(place[wanted[k]])];
     if (targets.empty() || terms.coef.empty()) continue;
     const std::vector<double> added = gram.expand(terms.slots, terms.coef, targets);
     for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] += added[k];
@@ -149,26 +164,24 @@ void Head::follow_by_rows(const std::vector<double>& x_before) {
   if (!e.coef.empty()) note_changes(1);
 }
 
-std::vector<char> Head::add_by_factor(const Expansion& e, std::vector<double>& out) const {
-  std::vector<char> done(members(), 0);
+Positions Head::product_by_factor(const Expansion& e, std::vector<double>& out) const {
   // A product with all of K_SS pays where most margin variables take part.
-  if (!factor.has_kernel() || gram.linear() || 2 * e.coef.size() < factor.size()) return done;
-  std::vector<double> weight(members(), 0.0), dx;
+  if (!factor.has_kernel() || gram.linear() || 2 * e.coef.size() < factor.size()) return {};
+  Positions place(members(), -1);
+  for (std::size_t i = 0; i < factor.size(); ++i)
+    place[member_of(static_cast<std::size_t>(factor.variables()[i]))] =
+        static_cast<std::int32_t>(i);
+  std::vector<double> dx(factor.size(), 0.0);
   for (std::size_t k = 0; k < e.coef.size(); ++k)
-    weight[static_cast<std::size_t>(e.member[k])] = e.coef[k];
-  for (std::int64_t v : factor.variables()) {
-    const std::size_t m = member_of(static_cast<std::size_t>(v));
-    dx.push_back(weight[m]);
-    done[m] = 1;
-  }
-  const std::vector<double> product = factor.product(dx);
-  for (std::size_t i = 0; i < product.size(); ++i)
-    out[member_of(static_cast<std::size_t>(factor.variables()[i]))] = product[i];
-  return done;
+    if (const std::int32_t i = place[static_cast<std::size_t>(e.member[k])]; i >= 0)
+      dx[static_cast<std::size_t>(i)] = e.coef[k];
+  out = factor.product(dx);
+  return place;
 }
 
 void Head::follow_roughly(const Expansion& change) {
   Positions targets;
+  targets.reserve(members());
   for (std::size_t m = 0; m < members(); ++m)
     if (rough[m] && !is_behind(m)) targets.push_back(static_cast<std::int32_t>(m));
   add_roughly(change, targets);

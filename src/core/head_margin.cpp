@@ -5,6 +5,8 @@ namespace supple {
 
 Head::Margin Head::margin_inside() const {
   Margin margin;
+  const std::size_t count = n_inside();
+  for (Slots* values : {&margin.variables, &margin.groups, &margin.slots}) values->reserve(count);
   double sum = 0.0;
   // Any order will do, but the end of the factor is where a removal is cheap, and the examples that
   // came first are mostly the first to go.
@@ -42,12 +44,16 @@ bool Head::nearly_factored() const {
   return factor.size() > 0 && margin_changes() <= kFew + factor.size() / kShare;
 }
 
+std::size_t Head::n_inside() const {
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < variables(); ++v) count += (lo[v] < x[v]) & (x[v] < hi[v]);
+  return count;
+}
+
 bool Head::factored() const {
   for (std::int64_t v : factor.variables())
     if (!inside(static_cast<std::size_t>(v))) return false;
-  std::size_t count = 0;
-  for (std::size_t v = 0; v < variables(); ++v) count += (lo[v] < x[v]) & (x[v] < hi[v]);
-  return count == factor.size();
+  return n_inside() == factor.size();
 }
 
 void Head::forget_factor() {

@@ -157,6 +157,7 @@ std::unique_ptr<Points> DensePoints<T>::subset(const std::int64_t* slots,
   for (std::size_t k = 0; k < count; ++k)
     for (std::size_t f = 0; f < n_features_; ++f)
       part->panels_[at(k, f)] = panels_[at(static_cast<std::size_t>(slots[k]), f)];
+  part->norm_.reserve(count);
   for (std::size_t k = 0; k < count; ++k)
     part->note_norm(norm_[static_cast<std::size_t>(slots[k])]);
   return part;

@@ -113,7 +113,7 @@ SmoResult descend(Head& h, const Settings& settings, bool first, const Progress&
 
 Audit make_exact(Head& h, const Interrupt& interrupt) {
   const Audit before = h.audit();
-  const Snapshot state = h.save();
+  const Solution state = h.solution();
   factor_margin(h);
   const double floor = kRoundings * before.rounding;
   polish(h, std::min(4.0 * before.rounding, 1e-10 * before.scale), floor, Pace::several,

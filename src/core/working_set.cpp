@@ -23,6 +23,7 @@ Positions WorkingSet::exchange(Change change, std::uint32_t round) {
   const std::array<Region, 2> before = region_;
   make_room(needed);
   Positions joined;
+  joined.reserve(change.joining[0].size() + change.joining[1].size());
   std::vector<std::pair<std::size_t, std::size_t>> moves;
   for (std::size_t g = 0; g < groups_; ++g) {
     Region& region = region_[g];
@@ -130,6 +131,7 @@ void WorkingSet::make_room(const std::array<std::size_t, 2>& needed) {
 
 void WorkingSet::list_places() {
   held_.clear();
+  held_.reserve(columns());
   local.n_groups = groups_;
   local.segments.clear();
   for (std::size_t j = 0; j < per_; ++j)
