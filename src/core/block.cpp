@@ -353,13 +353,12 @@ double BlockSolver::roughness() const {
 }
 
 void BlockSolver::leave_behind() {
-  h.behind.assign(h.members(), 1);
-  for (std::size_t a = 0; a < active_.size(); ++a) {
-    const auto m = active_.member(a);
-    h.F[m] = active_.F[a];
-    h.behind[m] = 0;
+  for (std::size_t a = 0; a < active_.size(); ++a) h.F[active_.member(a)] = active_.F[a];
+  if (active_.size() < h.members()) {
+    h.behind.assign(h.members(), 1);
+    for (std::size_t a = 0; a < active_.size(); ++a) h.behind[active_.member(a)] = 0;
+    h.x_behind = x_known_;
   }
-  h.x_behind = x_known_;
   std::fill(h.rough.begin(), h.rough.end(), 1);
   h.roughness = std::max(h.roughness, roughness());
   h.note_changes(1);

@@ -30,7 +30,7 @@ void Factor::clear() {
 
 void Factor::reserve(std::size_t count) {
   if (count <= stride_) return;
-  const std::size_t stride = (count + count / 8 + 64) / 8 * 8;
+  const std::size_t stride = (count + count / 8 + 16) / 8 * 8;
   AlignedVector grown(stride * stride);
   const std::size_t n = empty_.size();
   for (std::size_t i = 0; i < n; ++i)

@@ -43,14 +43,17 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
   Slots entering;
   std::vector<double> c_new;
   std::vector<std::uint8_t> groups_new;
-  entering.reserve(count);
-  c_new.reserve(count * per);
-  groups_new.reserve(count * per);
-  for (std::size_t k = 0; k < count; ++k) {
-    if (member_at(slots[k]) >= 0) continue;
-    entering.push_back(slots[k]);
-    c_new.insert(c_new.end(), c_values + k * per, c_values + (k + 1) * per);
-    groups_new.insert(groups_new.end(), groups + k * per, groups + (k + 1) * per);
+  if (members() == 0) {
+    entering.assign(slots, slots + count);
+    c_new.assign(c_values, c_values + count * per);
+    groups_new.assign(groups, groups + count * per);
+  } else {
+    for (std::size_t k = 0; k < count; ++k) {
+      if (member_at(slots[k]) >= 0) continue;
+      entering.push_back(slots[k]);
+      c_new.insert(c_new.end(), c_values + k * per, c_values + (k + 1) * per);
+      groups_new.insert(groups_new.end(), groups + k * per, groups + (k + 1) * per);
+    }
   }
   if (entering.empty()) return;
   const Expansion present = support();

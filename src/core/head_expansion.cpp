@@ -79,8 +79,10 @@ void Head::sharpen(const Known* known) {
     refresh();
     return;
   }
-  const std::vector<double> exact = values_at(support(), close);
-  for (std::size_t k = 0; k < close.size(); ++k) F[close[k]] = exact[k];
+  if (!close.empty()) {
+    const std::vector<double> exact = values_at(support(), close);
+    for (std::size_t k = 0; k < close.size(); ++k) F[close[k]] = exact[k];
+  }
   if (!known_once.empty()) {
     const std::vector<double> added = values_at(change_since(known->x), known_once);
     for (std::size_t k = 0; k < known_once.size(); ++k)
@@ -192,7 +194,7 @@ void Head::catch_up() {
   Positions targets;
   for (std::size_t m = 0; m < members(); ++m)
     if (behind[m]) targets.push_back(static_cast<std::int32_t>(m));
-  add_roughly(change_since(x_behind), targets);
+  if (!targets.empty()) add_roughly(change_since(x_behind), targets);
   behind.clear();
 }
 
@@ -223,18 +225,16 @@ void Head::add_roughly(const Expansion& change, const Positions& targets) {
 
 void Head::add_from_sheet(const Sheet& sheet, const Expansion& change, const Positions& targets) {
   std::vector<double> added(members(), 0.0);
+  std::vector<const float*> row(change.slots.size());
   // Members that stand together in the sheet, a run at a time.
   for (std::size_t from = 0, to = 0; from < members(); from = to) {
     const std::int32_t place = sheet.place(slot[from]);
     for (to = from + 1; to < members(); ++to)
       if (sheet.place(slot[to]) != place + static_cast<std::int32_t>(to - from)) break;
-    for (std::size_t k = 0; k < change.slots.size(); ++k) {
-      const float* row = sheet.row(sheet.place(change.slots[k])) + place;
-      const double coef = change.coef[k];
-      double* out = added.data() + from;
-#pragma omp simd
-      for (std::size_t m = 0; m < to - from; ++m) out[m] += coef * static_cast<double>(row[m]);
-    }
+    for (std::size_t k = 0; k < row.size(); ++k)
+      row[k] = sheet.row(sheet.place(change.slots[k])) + place;
+    simd().add_rows_single(row.data(), change.coef.data(), row.size(), added.data() + from,
+                           to - from);
   }
   for (std::int32_t m : targets)
     F[static_cast<std::size_t>(m)] += added[static_cast<std::size_t>(m)];

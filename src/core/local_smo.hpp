@@ -22,7 +22,7 @@ struct LocalProblem {
   std::size_t n_groups = 1;
   std::vector<double> x, lo, hi;  // per variable
   double unit = 1.0;  // of G: whatever the scale of the problem, single precision has room for it
-  std::vector<float> G, diagonal;
+  AlignedSingles G, diagonal;
   std::size_t stride = 0;  // from row to row
 
   void resize(std::size_t variables, std::size_t columns);  // the kernel is then undefined
@@ -49,7 +49,7 @@ struct LocalProblem {
   Positions places_;
   Positions runs_;              // columns at which places that follow each other begin; and the end
   std::vector<char> gathered_;  // per column: its row is in kernel_
-  std::vector<float> bar_up_, bar_low_;
+  AlignedSingles bar_up_, bar_low_;
   std::vector<std::size_t> column_;
   std::vector<Pick> pick_;  // per group
 };

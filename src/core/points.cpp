@@ -23,6 +23,25 @@ void QueryBlock::clear() {
   touched_.clear();
 }
 
+template <typename T>
+void QueryBlock::put_all(const T* values, std::size_t stride, const double* norms,
+                         std::size_t count) {
+  touched_.clear();
+  for (std::size_t f = 0; f * kQueries < value_.size(); ++f)
+    for (std::size_t q = 0; q < kQueries; ++q)
+      value_[f * kQueries + q] = static_cast<double>(values[f * stride + q]);
+  std::copy_n(norms, count, norm_);
+}
+
+void Points::load_block(std::size_t first, QueryBlock& queries) const {
+  Query query;
+  queries.clear();
+  for (std::size_t slot = first; slot < std::min(size(), first + kQueries); ++slot) {
+    load(slot, query);
+    queries.put(slot - first, query);
+  }
+}
+
 void Points::note_norm(double norm) {
   norm_.push_back(norm);
   largest_norm_ = std::max(largest_norm_, norm);
@@ -79,6 +98,14 @@ void DensePoints<T>::load(std::size_t slot, Query& query) const {
   for (std::size_t f = 0; f < n_features_; ++f)
     query.value[f] = static_cast<double>(panels_[at(slot, f)]);
   query.norm = norm_[slot];
+}
+
+template <typename T>
+void DensePoints<T>::load_block(std::size_t first, QueryBlock& queries) const {
+  if (first % kQueries != 0) return Points::load_block(first, queries);
+  // They stand side by side in a panel, in which zeros follow the last point.
+  queries.put_all(panels_.data() + at(first, 0), kLanes, norm_.data() + first,
+                  std::min(kQueries, size() - first));
 }
 
 template <typename T>

@@ -46,16 +46,6 @@ void PointsGram::truncate(std::size_t size) {
 
 namespace {
 
-// The points from `first` on; where they are fewer than kQueries, the rest are 0.
-void pack(const Points& points, std::size_t first, QueryBlock& queries) {
-  Query query;
-  queries.clear();
-  for (std::size_t k = first; k < std::min(points.size(), first + kQueries); ++k) {
-    points.load(k, query);
-    queries.put(k - first, query);
-  }
-}
-
 constexpr std::size_t kTile = 1024;  // points whose values for a block of queries are held
 
 bool counts_up(const Slots& slots, std::size_t size) {
@@ -233,7 +223,7 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
     const std::size_t width = n + 2 * kLanes;
     std::vector<double> values(kQueries * width);
     const auto fill = [&](std::size_t first) {
-      supple::pack(*points, first, queries);
+      points->load_block(first, queries);
       const std::size_t from = first / kLanes * kLanes;
       kernel_block(kernel_, *points, queries, from, n, values.data(), width);
       count(std::min(kQueries, n - first) * (n - from));
@@ -258,7 +248,7 @@ void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
   QueryBlock queries(points->n_features());
   const std::size_t before = all.size() - fresh.size();
   for (std::size_t first = 0; first < fresh.size(); first += kQueries) {
-    supple::pack(*points, before + first, queries);
+    points->load_block(before + first, queries);
     kernel_block(kernel_, *points, queries, 0, all.size(), out + first * stride, stride);
   }
   count(fresh.size() * all.size());
