@@ -22,6 +22,7 @@ from supple.interrupts import Interruptible, Shielded
 from supple.kernels import Kernel
 from supple.machine import Examples, HeadView, Key, Machine, Plan, start_together
 from supple.problems import Problem
+from supple.qp import Parts
 from supple.solvers import Outcome, Settings
 from supple.store import Store
 
@@ -425,24 +426,29 @@ class Engine:
                 concerned[key] = slots[self.plan.members(key, y_changed)]
                 undo.append(machine.restorer())
             machines[key] = machine
+        sizes = [len(members) for members in concerned.values()]
         if fresh:  # which is rare in a stream
-            concerned |= self._members_of_new(list(fresh), slots if leaving else None)
-        self._gram.core.expected = sum(len(members) ** 2 for members in concerned.values())
+            parts = self._parts_of_new(list(fresh), slots if leaving else None)
+            sizes += parts.counts
+        self._gram.core.expected = sum(size * size for size in sizes)
         try:
             begun: dict[Key, Outcome] = {}
             if fresh and self._settings.together:
                 with Interruptible():
-                    begun = start_together(fresh, concerned, examples, self.problem, self._settings)
+                    begun = start_together(fresh, parts, examples, self.problem, self._settings)
+            if fresh and not begun:
+                concerned |= zip(fresh, parts.split(parts.places), strict=True)
             outcomes = list(begun.values())
-            for key, machine in machines.items():
-                if key not in begun and (len(concerned[key]) or self.problem.needs_mass):
+            for key, members in concerned.items():
+                machine = machines[key]
+                if len(members) or self.problem.needs_mass:
                     with Interruptible():
                         if leaving and machine.ready and not self.problem.needs_mass:
-                            outcome = machine.close(concerned[key], self.problem, self._settings)
+                            outcome = machine.close(members, self.problem, self._settings)
                         else:
                             outcome = machine.update(
                                 examples,
-                                concerned[key],
+                                members,
                                 self.problem,
                                 self._settings,
                                 other_kernel=other_kernel,
@@ -458,13 +464,13 @@ class Engine:
             self._warn(outcome)
         return outcomes
 
-    def _members_of_new(self, keys: list[Key], leaving: np.ndarray | None) -> dict[Key, np.ndarray]:
-        """Return the slots of the examples that take part in these heads."""
+    def _parts_of_new(self, keys: list[Key], leaving: np.ndarray | None) -> Parts:
+        """Return the slots of the examples that take part in these heads, and their targets."""
         if leaving is None:
-            return dict(zip(keys, self.plan.parts(keys, self._store.y), strict=True))
+            return self.plan.parts(keys, self._store.y)
         staying = np.delete(np.arange(self.n), leaving)
         parts = self.plan.parts(keys, self._store.y[staying])
-        return {key: staying[part] for key, part in zip(keys, parts, strict=True)}
+        return parts._replace(places=staying[parts.places])
 
     def _go_on_inexactly(
         self,

@@ -12,7 +12,7 @@ from supple._core import Head
 from supple.errors import InvalidInputError
 from supple.gram import Gram
 from supple.problems import Problem
-from supple.qp import Move, Readout, Rows
+from supple.qp import Move, Parts, Readout, Rows
 from supple.solvers import Outcome, Settings, settle, settle_first
 
 __all__ = [
@@ -36,7 +36,7 @@ class Plan(Protocol):
 
     def keys(self, labels: Sequence[int]) -> list[Key]: ...
     def members(self, key: Key, y: np.ndarray) -> np.ndarray: ...
-    def parts(self, keys: Sequence[Key], y: np.ndarray) -> list[np.ndarray]: ...
+    def parts(self, keys: Sequence[Key], y: np.ndarray) -> Parts: ...
     def targets(self, key: Key, y: np.ndarray) -> np.ndarray: ...
 
 
@@ -211,7 +211,7 @@ class Machine:
 
 def start_together(
     machines: Mapping[Key, Machine],
-    members: Mapping[Key, np.ndarray],
+    parts: Parts,
     examples: Examples,
     problem: Problem,
     settings: Settings,
@@ -220,23 +220,18 @@ def start_together(
 
     Nothing is done, and the result is empty, if one of them has to wait for more examples.
     """
-    slots = [members[key] for key in machines]
-    every = np.concatenate(slots)
-    y = examples.y[every]
-    weight = effective_weight(y, examples.weight[every], examples.class_weight)
-    ends = np.cumsum([len(part) for part in slots]).tolist()
-    parts = [slice(end - len(part), end) for part, end in zip(slots, ends, strict=True)]
-    t = np.concatenate(
-        [examples.plan.targets(key, y[part]) for key, part in zip(machines, parts, strict=True)]
-    )
-    if any(problem.obstacle(t[part], weight[part]) for part in parts):
+    weight = effective_weight(examples.y, examples.weight, examples.class_weight)[parts.places]
+    masses = [(_NOTHING, _NOTHING)] * len(machines)
+    if problem.needs_mass:
+        masses = list(zip(parts.split(parts.t), parts.split(weight), strict=True))
+    if any(problem.obstacle(*mass) for mass in masses):
         return {}
-    diagonal = examples.gram.diagonal(every) if problem.needs_diagonal else t
+    diagonal = examples.gram.diagonal(parts.places) if problem.needs_diagonal else parts.t
     outcomes = settle_first(
         [machine.core for machine in machines.values()],
-        slots,
-        checked_rows(problem, t, weight, diagonal),
-        [problem.targets(t[part], weight[part]) for part in parts],
+        parts,
+        checked_rows(problem, parts.t, weight, diagonal),
+        [problem.targets(*mass) for mass in masses],
         settings,
     )
     return {
