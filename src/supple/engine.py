@@ -461,7 +461,8 @@ class Engine:
         if any(outcome.indefinite for outcome in outcomes):
             return self._go_on_inexactly(slots, weight, counts, undo, leaving)
         for outcome in outcomes:
-            self._warn(outcome)
+            if not outcome.kept:
+                self._warn()
         return outcomes
 
     def _parts_of_new(self, keys: list[Key], leaving: np.ndarray | None) -> Parts:
@@ -499,9 +500,7 @@ class Engine:
         self._gram.remove(slots)
         self._store.remove(slots)
 
-    def _warn(self, outcome: Outcome) -> None:
-        if outcome.kept:
-            return
+    def _warn(self) -> None:
         limit = self._settings.max_iter
         cause, remedy = "The solvers made no more progress", "Scale the features"
         if limit >= 0:
@@ -513,15 +512,15 @@ class Engine:
         )
 
     def _report(self, action: str, ids: np.ndarray, outcomes: list[Outcome], start: float) -> Step:
-        solvers = {outcome.solver for outcome in outcomes}
+        solvers, breakpoints, iterations, kkt, *_ = zip(*outcomes or [Outcome("none")], strict=True)
         step = Step(
             action=action,
             ids=ids,
             solver=next((s for s in ("smo", "path", "simple", "lasvm") if s in solvers), "none"),
-            breakpoints=sum(outcome.breakpoints for outcome in outcomes),
-            iterations=sum(outcome.iterations for outcome in outcomes),
+            breakpoints=sum(breakpoints),
+            iterations=sum(iterations),
             n_margin=sum(m.core.n_margin for m in self._machines.values()),
-            kkt=max((outcome.kkt for outcome in outcomes), default=0.0),
+            kkt=max(kkt),
             seconds=time.perf_counter() - start,
         )
         for listener in self.listeners:

@@ -82,17 +82,18 @@ def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: 
     rows = problem.rows(t, weight, diagonal)
     for name, values in (
         ("C (or nu) times sample_weight times class_weight", rows.hi - rows.lo),
-        ("y plus or minus epsilon", rows.c),
+        ("y plus or minus epsilon", np.abs(rows.c)),
     ):
-        if not np.maximum.reduce(np.abs(values), initial=0.0) < _LARGEST:
+        largest = np.maximum.reduce(values, initial=0.0)
+        if not largest < _LARGEST:
             raise InvalidInputError(
-                f"{name} must stay below {_LARGEST:g} for every example. Got "
-                f"{np.abs(values).max():g}. Scale the data, or choose smaller values."
+                f"{name} must stay below {_LARGEST:g} for every example. Got {largest:g}. Scale "
+                "the data, or choose smaller values."
             )
     return rows
 
 
-@dataclass
+@dataclass(slots=True)
 class Machine:
     """A head that is `ready`, or waits for examples and then says why in `reason`.
 

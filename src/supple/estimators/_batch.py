@@ -93,12 +93,14 @@ class BatchChecks(BaseEstimator):
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
         n = X.shape[0]
-        weight = np.ones(n) if sample_weight is None else check_weight(sample_weight, n)
-        if model is None and not weight.any():
-            raise InvalidInputError(
-                "Sample weights must contain at least one non-zero number: a model cannot "
-                f"start from {n} examples whose weights are all zero."
-            )
+        weight = np.ones(n)
+        if sample_weight is not None:
+            weight = check_weight(sample_weight, n)
+            if model is None and not weight.any():
+                raise InvalidInputError(
+                    "Sample weights must contain at least one non-zero number: a model cannot "
+                    f"start from {n} examples whose weights are all zero."
+                )
         checked_ids = None if ids is None else check_ids(ids, n)
         targets, labels = self._targets(y, n, labels)
         return Batch(X, targets, weight, checked_ids, labels)

@@ -42,6 +42,19 @@ def _words(labels: NDArray[Any]) -> str:
     return word
 
 
+def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]:
+    """Return the sorted values in y, where each comes first, and which of them each entry is."""
+    if np.can_cast(y.dtype, np.intp):
+        low, high = int(y.min()), int(y.max())
+        if high - low < len(y):  # numbers side by side need no sorting
+            place = y.astype(np.intp) - low
+            first = np.full(high - low + 1, -1)
+            first[place[::-1]] = np.arange(len(y))[::-1]  # of equal places the last one stays
+            held = first >= 0
+            return y[first[held]], first[held], (held.cumsum() - 1)[place]
+    return np.unique(y, return_index=True, return_inverse=True)
+
+
 class LabelTable:
     """Labels and their codes, in order of appearance; immutable.
 
@@ -80,7 +93,7 @@ class LabelTable:
             if min(codes) >= 0 and (self._declared is None or self._declared.issuperset(labels)):
                 return np.array(codes, dtype=np.float64), self
         self._check_kind(_words(y), "y")
-        values, first, inverse = np.unique(y, return_index=True, return_inverse=True)
+        values, first, inverse = _distinct(y)
         self._check_declared(values.tolist())
         table = self._with(values[np.argsort(first)], y.dtype)
         code_of = np.array([table._codes[label] for label in values.tolist()], dtype=np.float64)
@@ -193,6 +206,8 @@ def whole_class_weight(
     if given == "balanced":
         balanced = total.sum() / (len(present) * total[present])
         return dict(zip(present.tolist(), balanced.tolist(), strict=True))
+    if not by_code:
+        return by_code
     held = np.flatnonzero(np.bincount(codes.astype(np.intp))).tolist()
     unknown, bare = set(by_code).difference(held), set(held).difference(by_code)
     # As in scikit-learn: weights for more classes than there are is no mistake.

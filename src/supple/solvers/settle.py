@@ -100,6 +100,10 @@ def settle_first(
     for head, begun in zip(heads, rounds, strict=True):
         if begun is None:
             raise SolverError(_INFEASIBLE)
+        _, spent, found = begun
+        if found is not None and found[2]:  # sharp at once, as nearly always
+            outcomes.append(Outcome("smo", 0, spent, found[0], found[1]))
+            continue
         try:
             outcomes.append(_batch(head, settings, 0, begun))
         finally:
