@@ -276,6 +276,7 @@ class Engine:
         """Add examples."""
         start = time.perf_counter()
         ids = self.number(ids, X.shape[0])
+        largest = int(ids.max(initial=-1))
         first = self._gram is None
         with _Transaction() as undo:
             if self._gram is None:
@@ -289,7 +290,7 @@ class Engine:
             slots = self._store.append(y, weight, ids)
             counts = self._recount(y, weight, +1)
             outcomes = self._reconcile(slots, self._store.weight, counts, undo)
-            self._store.count_arrivals(ids)
+            self._store.count_arrivals(len(ids), largest)
             self._per_class = counts
         return self._report("learn", ids, outcomes, start)
 
@@ -432,13 +433,14 @@ class Engine:
             sizes += parts.counts
         self._gram.core.expected = sum(size * size for size in sizes)
         try:
-            begun: dict[Key, Outcome] = {}
+            outcomes: list[Outcome] = []
             if fresh and self._settings.together:
                 with Interruptible():
-                    begun = start_together(fresh, parts, examples, self.problem, self._settings)
-            if fresh and not begun:
+                    outcomes = start_together(
+                        list(fresh.values()), parts, examples, self.problem, self._settings
+                    )
+            if fresh and not outcomes:
                 concerned |= zip(fresh, parts.split(parts.places), strict=True)
-            outcomes = list(begun.values())
             for key, members in concerned.items():
                 machine = machines[key]
                 if len(members) or self.problem.needs_mass:

@@ -180,7 +180,9 @@ class Machine:
         return self._note(settle(self.core, move, settings, cold=cold))
 
     def _note(self, outcome: Outcome) -> Outcome:
-        self.record = (True, "", outcome.breakpoints + outcome.iterations, outcome.kept)
+        self.ready, self.reason = True, ""
+        self.iterations = outcome.breakpoints + outcome.iterations
+        self.converged = outcome.kept
         return outcome
 
     def close(self, slots: np.ndarray, problem: Problem, settings: Settings) -> Outcome:
@@ -211,34 +213,34 @@ class Machine:
 
 
 def start_together(
-    machines: Mapping[Key, Machine],
+    machines: Sequence[Machine],
     parts: Parts,
     examples: Examples,
     problem: Problem,
     settings: Settings,
-) -> dict[Key, Outcome]:
+) -> list[Outcome]:
     """Bring empty machines to their first optimum, in one call of the core.
 
     Nothing is done, and the result is empty, if one of them has to wait for more examples.
     """
     weight = effective_weight(examples.y, examples.weight, examples.class_weight)[parts.places]
-    masses = [(_NOTHING, _NOTHING)] * len(machines)
+    masses = [(_NOTHING, _NOTHING)]  # one for all
     if problem.needs_mass:
         masses = list(zip(parts.split(parts.t), parts.split(weight), strict=True))
     if any(problem.obstacle(*mass) for mass in masses):
-        return {}
+        return []
+    targets = [problem.targets(*mass) for mass in masses]
     diagonal = examples.gram.diagonal(parts.places) if problem.needs_diagonal else parts.t
     outcomes = settle_first(
-        [machine.core for machine in machines.values()],
+        [machine.core for machine in machines],
         parts,
         checked_rows(problem, parts.t, weight, diagonal),
-        [problem.targets(*mass) for mass in masses],
+        targets if problem.needs_mass else targets * len(machines),
         settings,
     )
-    return {
-        key: machine._note(outcome)
-        for (key, machine), outcome in zip(machines.items(), outcomes, strict=True)
-    }
+    for machine, outcome in zip(machines, outcomes, strict=True):
+        machine._note(outcome)
+    return outcomes
 
 
 def _variables(members: np.ndarray, per: int) -> np.ndarray:

@@ -117,12 +117,10 @@ class Store:
         self._n = stop
         return np.arange(start, stop, dtype=np.int64)
 
-    def count_arrivals(self, ids: np.ndarray) -> None:
-        """Note that these examples have been learned for good."""
-        if not len(ids):
-            return
-        self.seen += len(ids)
-        self.next_id = max(self.next_id, int(ids.max()) + 1)
+    def count_arrivals(self, count: int, largest: int) -> None:
+        """Note that `count` examples with ids up to `largest` have been learned for good."""
+        self.seen += count
+        self.next_id = max(self.next_id, largest + 1)
 
     def truncate(self, size: int) -> None:
         """Take back the latest appends."""

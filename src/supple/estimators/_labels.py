@@ -42,17 +42,19 @@ def _words(labels: NDArray[Any]) -> str:
     return word
 
 
-def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.intp]]:
-    """Return the sorted values in y, where each comes first, and which of them each entry is."""
-    if np.can_cast(y.dtype, np.intp):
-        low, high = int(y.min()), int(y.max())
-        if high - low < len(y):  # numbers side by side need no sorting
-            place = y.astype(np.intp) - low
-            first = np.full(high - low + 1, -1)
-            first[place[::-1]] = np.arange(len(y))[::-1]  # of equal places the last one stays
-            held = first >= 0
-            return y[first[held]], first[held], (held.cumsum() - 1)[place]
-    return np.unique(y, return_index=True, return_inverse=True)
+def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the labels in y in order of appearance, and which of them each entry is."""
+    low, high = (int(y.min()), int(y.max())) if np.can_cast(y.dtype, np.intp) else (0, len(y))
+    if high - low < len(y):  # numbers side by side need no sorting
+        place = y.astype(np.intp) - low
+        first = np.full(high - low + 1, len(y))
+        first[place[::-1]] = np.arange(len(y))[::-1]  # of equal places the last one counts
+    else:
+        _, first, place = np.unique(y, return_index=True, return_inverse=True)
+    order = first.argsort()[: np.count_nonzero(first < len(y))]
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[order] = np.arange(len(order))
+    return y[first[order]], rank[place]
 
 
 class LabelTable:
@@ -93,11 +95,11 @@ class LabelTable:
             if min(codes) >= 0 and (self._declared is None or self._declared.issuperset(labels)):
                 return np.array(codes, dtype=np.float64), self
         self._check_kind(_words(y), "y")
-        values, first, inverse = _distinct(y)
-        self._check_declared(values.tolist())
-        table = self._with(values[np.argsort(first)], y.dtype)
-        code_of = np.array([table._codes[label] for label in values.tolist()], dtype=np.float64)
-        return code_of[inverse], table
+        labels, which = _distinct(y)
+        self._check_declared(labels.tolist())
+        table = self._with(labels, y.dtype)
+        code_of = np.array([table._codes[label] for label in labels.tolist()], dtype=np.float64)
+        return code_of[which], table
 
     def declare(self, classes: ArrayLike | None, present: Iterable[Any]) -> LabelTable:
         """Return the table that admits only `classes`; `present` are the labels in use."""
@@ -197,7 +199,7 @@ def whole_class_weight(
     `given` is the user's class_weight, "balanced" or not, and `by_code` what it says by code.
     """
     total = np.bincount(codes.astype(np.intp), weights=weight)
-    present = np.flatnonzero(total)
+    (present,) = total.nonzero()
     if len(present) < 2:
         raise InvalidInputError(
             "The number of classes has to be greater than one; got "
