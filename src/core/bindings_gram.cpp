@@ -88,6 +88,21 @@ Out<double> decide_dense(PointsGram& gram, const In1<std::int64_t>& slots,
   });
 }
 
+// In one pass without a temporary: 0 * x is 0 unless x is infinite or NaN.
+template <typename T>
+bool all_finite(const In2<T>& rows) {
+  constexpr std::size_t kSums = 16;
+  const T* value = rows.data();
+  const std::size_t n = rows.size(), whole = n - n % kSums;
+  T sum[kSums] = {};
+  for (std::size_t i = 0; i < whole; i += kSums)
+    for (std::size_t k = 0; k < kSums; ++k) sum[k] += T(0) * value[i + k];
+  for (std::size_t i = whole; i < n; ++i) sum[0] += T(0) * value[i];
+  T total = 0;
+  for (T part : sum) total += part;
+  return total == T(0);
+}
+
 FunctionGram::RowFunction row_function(nb::callable fn) {
   return [fn](std::size_t slot, std::size_t from, std::size_t to, double* out) {
     nb::gil_scoped_acquire gil;
@@ -100,6 +115,10 @@ FunctionGram::RowFunction row_function(nb::callable fn) {
 }  // namespace
 
 void bind_gram(nb::module_& m) {
+  m.def("all_finite", &all_finite<double>, nb::arg().noconvert(),
+        nb::call_guard<nb::gil_scoped_release>());
+  m.def("all_finite", &all_finite<float>, nb::arg().noconvert(),
+        nb::call_guard<nb::gil_scoped_release>());
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)

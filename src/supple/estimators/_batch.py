@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from supple._core import all_finite
 from supple.errors import InvalidInputError
 from supple.estimators._labels import LabelTable, as_labels
 from supple.estimators._model import Batch
@@ -133,7 +134,7 @@ class BatchChecks(BaseEstimator):
             and X.flags.c_contiguous
             and X.size > 0
             and self.kernel != "precomputed"
-            and bool(np.isfinite(X).all())
+            and bool(all_finite(X))
         )
 
     def _plain(self, X: Any, model: Held) -> bool:
@@ -147,7 +148,7 @@ class BatchChecks(BaseEstimator):
             and X.shape[0] > 0
             and X.shape[1] == self.n_features_in_
             and "feature_names_in_" not in self.__dict__
-            and bool(np.isfinite(X).all())
+            and bool(all_finite(X))
         )
 
     def _query(self, X: Any, model: Held) -> Points:
