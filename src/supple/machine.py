@@ -80,11 +80,11 @@ def effective_weight(
 def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
     """Return the rows of these examples, unless they are too large to compute with."""
     rows = problem.rows(t, weight, diagonal)
-    for name, values in (
-        ("C (or nu) times sample_weight times class_weight", rows.hi - rows.lo),
-        ("y plus or minus epsilon", np.abs(rows.c)),
+    for name, low, high in (
+        ("C (or nu) times sample_weight times class_weight", rows.lo, rows.hi),
+        ("y plus or minus epsilon", rows.c, rows.c),
     ):
-        largest = np.maximum.reduce(values, initial=0.0)
+        largest = max(-np.minimum.reduce(low, initial=0.0), np.maximum.reduce(high, initial=0.0))
         if not largest < _LARGEST:
             raise InvalidInputError(
                 f"{name} must stay below {_LARGEST:g} for every example. Got {largest:g}. Scale "

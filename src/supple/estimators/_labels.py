@@ -44,14 +44,15 @@ def _words(labels: NDArray[Any]) -> str:
 
 def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the labels in y in order of appearance, and which of them each entry is."""
-    low, high = (int(y.min()), int(y.max())) if np.can_cast(y.dtype, np.intp) else (0, len(y))
+    whole = y.dtype.kind in "bi"
+    low, high = (int(y.min()), int(y.max())) if whole else (0, len(y))
     if high - low < len(y):  # numbers side by side need no sorting
         place = y.astype(np.intp) - low
         first = np.full(high - low + 1, len(y))
         first[place[::-1]] = np.arange(len(y))[::-1]  # of equal places the last one counts
     else:
         _, first, place = np.unique(y, return_index=True, return_inverse=True)
-    order = first.argsort()[: np.count_nonzero(first < len(y))]
+    order = first.argsort()[: (first < len(y)).sum()]
     rank = np.empty(len(first), dtype=np.intp)
     rank[order] = np.arange(len(order))
     return y[first[order]], rank[place]
