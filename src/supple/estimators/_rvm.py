@@ -22,7 +22,7 @@ from supple.estimators._batch import BatchChecks
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, make_kernel
 from supple.estimators._params import check_numbers
-from supple.estimators._validation import Points, FeaturesRestored, resolve_gamma
+from supple.estimators._validation import FeaturesRestored, Points, resolve_gamma
 from supple.gram import gram_for
 from supple.kernels import Kernel, Precomputed
 from supple.rvm import Posterior
