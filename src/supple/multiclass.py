@@ -6,6 +6,7 @@ examples and the kernel rows. Classes are integer codes; their order has no mean
 """
 
 from collections.abc import Sequence
+from itertools import chain, combinations
 from typing import Protocol
 
 import numpy as np
@@ -75,7 +76,7 @@ class OneVsOne:
 
     def keys(self, labels: Sequence[int]) -> list[Key]:
         """Return the pairs of `labels`; none if there is only one class."""
-        return [(a, b) for i, a in enumerate(labels) for b in labels[i + 1 :]]
+        return list(combinations(labels, 2))
 
     def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the mask of the examples of the two classes of `key`."""
@@ -89,8 +90,9 @@ class OneVsOne:
         if len(keys) == 1:
             (places,) = self.members(keys[0], y).nonzero()
             return Parts([len(places)], places, self.targets(keys[0], y[places]))
-        own = {label: (y == label).nonzero()[0] for label in {c for key in keys for c in key}}
-        sides = [own[label] for key in keys for label in key]
+        labels = list(chain.from_iterable(keys))
+        own = {label: (y == label).nonzero()[0] for label in set(labels)}
+        sides = [own[label] for label in labels]
         sizes = [len(side) for side in sides]
         return Parts(
             [a + b for a, b in zip(sizes[::2], sizes[1::2], strict=True)],

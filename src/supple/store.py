@@ -106,8 +106,9 @@ class Store:
             room = max(stop, 2 * len(self._id))
             for name in ("_y", "_weight", "_id", "_arrival"):
                 column = getattr(self, name)
-                more = np.empty(room - len(column), dtype=column.dtype)
-                setattr(self, name, np.concatenate([column, more]))
+                wider = np.empty(room, dtype=column.dtype)
+                wider[:start] = column[:start]
+                setattr(self, name, wider)
         self._y[start:stop] = y
         self._weight[start:stop] = weight
         self._id[start:stop] = ids
