@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from supple._core import appearance
 from supple.errors import InvalidInputError
 
 _WORDS = {"b": "numbers", "i": "numbers", "u": "numbers", "f": "numbers", "U": "strings"}
@@ -44,18 +45,12 @@ def _words(labels: NDArray[Any]) -> str:
 
 def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the labels in y in order of appearance, and which of them each entry is."""
-    whole = y.dtype.kind in "bi"
-    low, high = (int(y.min()), int(y.max())) if whole else (0, len(y))
-    if high - low < len(y):  # numbers side by side need no sorting
-        place = y.astype(np.intp) - low
-        first = np.full(high - low + 1, len(y))
-        first[place[::-1]] = np.arange(len(y))[::-1]  # of equal places the last one counts
-    else:
-        _, first, place = np.unique(y, return_index=True, return_inverse=True)
-    order = first.argsort()[: (first < len(y)).sum()]
-    rank = np.empty(len(first), dtype=np.intp)
-    rank[order] = np.arange(len(order))
-    return y[first[order]], rank[place]
+    if y.dtype.kind in "bi":
+        first, which = appearance(np.ascontiguousarray(y, dtype=np.int64))
+        return y[first], which
+    values, first, inverse = np.unique(y, return_index=True, return_inverse=True)
+    order = first.argsort()
+    return values[order], order.argsort()[inverse]
 
 
 class LabelTable:
