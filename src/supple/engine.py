@@ -22,6 +22,7 @@ from supple.interrupts import Interruptible, Shielded
 from supple.kernels import Kernel
 from supple.machine import Examples, HeadView, Key, Machine, Plan, start_together
 from supple.problems import Problem
+from supple.qp import Parts
 from supple.solvers import Outcome, Settings
 from supple.store import Store
 
@@ -275,6 +276,7 @@ class Engine:
         """Add examples."""
         start = time.perf_counter()
         ids = self.number(ids, X.shape[0])
+        largest = int(ids.max(initial=-1))
         first = self._gram is None
         with _Transaction() as undo:
             if self._gram is None:
@@ -288,7 +290,7 @@ class Engine:
             slots = self._store.append(y, weight, ids)
             counts = self._recount(y, weight, +1)
             outcomes = self._reconcile(slots, self._store.weight, counts, undo)
-            self._store.count_arrivals(ids)
+            self._store.count_arrivals(len(ids), largest)
             self._per_class = counts
         return self._report("learn", ids, outcomes, start)
 
@@ -425,24 +427,30 @@ class Engine:
                 concerned[key] = slots[self.plan.members(key, y_changed)]
                 undo.append(machine.restorer())
             machines[key] = machine
+        sizes = [len(members) for members in concerned.values()]
         if fresh:  # which is rare in a stream
-            concerned |= self._members_of_new(list(fresh), slots if leaving else None)
-        self._gram.core.expected = sum(len(members) ** 2 for members in concerned.values())
+            parts = self._parts_of_new(list(fresh), slots if leaving else None)
+            sizes += parts.counts
+        self._gram.core.expected = sum(size * size for size in sizes)
         try:
-            begun: dict[Key, Outcome] = {}
+            outcomes: list[Outcome] = []
             if fresh and self._settings.together:
                 with Interruptible():
-                    begun = start_together(fresh, concerned, examples, self.problem, self._settings)
-            outcomes = list(begun.values())
-            for key, machine in machines.items():
-                if key not in begun and (len(concerned[key]) or self.problem.needs_mass):
+                    outcomes = start_together(
+                        list(fresh.values()), parts, examples, self.problem, self._settings
+                    )
+            if fresh and not outcomes:
+                concerned |= zip(fresh, parts.split(parts.places), strict=True)
+            for key, members in concerned.items():
+                machine = machines[key]
+                if len(members) or self.problem.needs_mass:
                     with Interruptible():
                         if leaving and machine.ready and not self.problem.needs_mass:
-                            outcome = machine.close(concerned[key], self.problem, self._settings)
+                            outcome = machine.close(members, self.problem, self._settings)
                         else:
                             outcome = machine.update(
                                 examples,
-                                concerned[key],
+                                members,
                                 self.problem,
                                 self._settings,
                                 other_kernel=other_kernel,
@@ -455,16 +463,17 @@ class Engine:
         if any(outcome.indefinite for outcome in outcomes):
             return self._go_on_inexactly(slots, weight, counts, undo, leaving)
         for outcome in outcomes:
-            self._warn(outcome)
+            if not outcome.kept:
+                self._warn()
         return outcomes
 
-    def _members_of_new(self, keys: list[Key], leaving: np.ndarray | None) -> dict[Key, np.ndarray]:
-        """Return the slots of the examples that take part in these heads."""
+    def _parts_of_new(self, keys: list[Key], leaving: np.ndarray | None) -> Parts:
+        """Return the slots of the examples that take part in these heads, and their targets."""
         if leaving is None:
-            return dict(zip(keys, self.plan.parts(keys, self._store.y), strict=True))
+            return self.plan.parts(keys, self._store.y)
         staying = np.delete(np.arange(self.n), leaving)
         parts = self.plan.parts(keys, self._store.y[staying])
-        return {key: staying[part] for key, part in zip(keys, parts, strict=True)}
+        return parts._replace(places=staying[parts.places])
 
     def _go_on_inexactly(
         self,
@@ -493,9 +502,7 @@ class Engine:
         self._gram.remove(slots)
         self._store.remove(slots)
 
-    def _warn(self, outcome: Outcome) -> None:
-        if outcome.kept:
-            return
+    def _warn(self) -> None:
         limit = self._settings.max_iter
         cause, remedy = "The solvers made no more progress", "Scale the features"
         if limit >= 0:
@@ -507,15 +514,15 @@ class Engine:
         )
 
     def _report(self, action: str, ids: np.ndarray, outcomes: list[Outcome], start: float) -> Step:
-        solvers = {outcome.solver for outcome in outcomes}
+        solvers, breakpoints, iterations, kkt, *_ = zip(*outcomes or [Outcome("none")], strict=True)
         step = Step(
             action=action,
             ids=ids,
             solver=next((s for s in ("smo", "path", "simple", "lasvm") if s in solvers), "none"),
-            breakpoints=sum(outcome.breakpoints for outcome in outcomes),
-            iterations=sum(outcome.iterations for outcome in outcomes),
+            breakpoints=sum(breakpoints),
+            iterations=sum(iterations),
             n_margin=sum(m.core.n_margin for m in self._machines.values()),
-            kkt=max((outcome.kkt for outcome in outcomes), default=0.0),
+            kkt=max(kkt),
             seconds=time.perf_counter() - start,
         )
         for listener in self.listeners:

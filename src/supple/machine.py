@@ -12,7 +12,7 @@ from supple._core import Head
 from supple.errors import InvalidInputError
 from supple.gram import Gram
 from supple.problems import Problem
-from supple.qp import Move, Readout, Rows
+from supple.qp import Move, Parts, Readout, Rows
 from supple.solvers import Outcome, Settings, settle, settle_first
 
 __all__ = [
@@ -36,7 +36,7 @@ class Plan(Protocol):
 
     def keys(self, labels: Sequence[int]) -> list[Key]: ...
     def members(self, key: Key, y: np.ndarray) -> np.ndarray: ...
-    def parts(self, keys: Sequence[Key], y: np.ndarray) -> list[np.ndarray]: ...
+    def parts(self, keys: Sequence[Key], y: np.ndarray) -> Parts: ...
     def targets(self, key: Key, y: np.ndarray) -> np.ndarray: ...
 
 
@@ -80,19 +80,20 @@ def effective_weight(
 def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
     """Return the rows of these examples, unless they are too large to compute with."""
     rows = problem.rows(t, weight, diagonal)
-    for name, values in (
-        ("C (or nu) times sample_weight times class_weight", rows.hi - rows.lo),
-        ("y plus or minus epsilon", rows.c),
+    for name, low, high in (
+        ("C (or nu) times sample_weight times class_weight", rows.lo, rows.hi),
+        ("y plus or minus epsilon", rows.c, rows.c),
     ):
-        if not np.maximum.reduce(np.abs(values), initial=0.0) < _LARGEST:
+        largest = max(-np.minimum.reduce(low, initial=0.0), np.maximum.reduce(high, initial=0.0))
+        if not largest < _LARGEST:
             raise InvalidInputError(
-                f"{name} must stay below {_LARGEST:g} for every example. Got "
-                f"{np.abs(values).max():g}. Scale the data, or choose smaller values."
+                f"{name} must stay below {_LARGEST:g} for every example. Got {largest:g}. Scale "
+                "the data, or choose smaller values."
             )
     return rows
 
 
-@dataclass
+@dataclass(slots=True)
 class Machine:
     """A head that is `ready`, or waits for examples and then says why in `reason`.
 
@@ -179,7 +180,9 @@ class Machine:
         return self._note(settle(self.core, move, settings, cold=cold))
 
     def _note(self, outcome: Outcome) -> Outcome:
-        self.record = (True, "", outcome.breakpoints + outcome.iterations, outcome.kept)
+        self.ready, self.reason = True, ""
+        self.iterations = outcome.breakpoints + outcome.iterations
+        self.converged = outcome.kept
         return outcome
 
     def close(self, slots: np.ndarray, problem: Problem, settings: Settings) -> Outcome:
@@ -210,39 +213,34 @@ class Machine:
 
 
 def start_together(
-    machines: Mapping[Key, Machine],
-    members: Mapping[Key, np.ndarray],
+    machines: Sequence[Machine],
+    parts: Parts,
     examples: Examples,
     problem: Problem,
     settings: Settings,
-) -> dict[Key, Outcome]:
+) -> list[Outcome]:
     """Bring empty machines to their first optimum, in one call of the core.
 
     Nothing is done, and the result is empty, if one of them has to wait for more examples.
     """
-    slots = [members[key] for key in machines]
-    every = np.concatenate(slots)
-    y = examples.y[every]
-    weight = effective_weight(y, examples.weight[every], examples.class_weight)
-    ends = np.cumsum([len(part) for part in slots]).tolist()
-    parts = [slice(end - len(part), end) for part, end in zip(slots, ends, strict=True)]
-    t = np.concatenate(
-        [examples.plan.targets(key, y[part]) for key, part in zip(machines, parts, strict=True)]
-    )
-    if any(problem.obstacle(t[part], weight[part]) for part in parts):
-        return {}
-    diagonal = examples.gram.diagonal(every) if problem.needs_diagonal else t
+    weight = effective_weight(examples.y, examples.weight, examples.class_weight)[parts.places]
+    masses = [(_NOTHING, _NOTHING)]  # one for all
+    if problem.needs_mass:
+        masses = list(zip(parts.split(parts.t), parts.split(weight), strict=True))
+    if any(problem.obstacle(*mass) for mass in masses):
+        return []
+    targets = [problem.targets(*mass) for mass in masses]
+    diagonal = examples.gram.diagonal(parts.places) if problem.needs_diagonal else parts.t
     outcomes = settle_first(
-        [machine.core for machine in machines.values()],
-        slots,
-        checked_rows(problem, t, weight, diagonal),
-        [problem.targets(t[part], weight[part]) for part in parts],
+        [machine.core for machine in machines],
+        parts,
+        checked_rows(problem, parts.t, weight, diagonal),
+        targets if problem.needs_mass else targets * len(machines),
         settings,
     )
-    return {
-        key: machine._note(outcome)
-        for (key, machine), outcome in zip(machines.items(), outcomes, strict=True)
-    }
+    for machine, outcome in zip(machines, outcomes, strict=True):
+        machine._note(outcome)
+    return outcomes
 
 
 def _variables(members: np.ndarray, per: int) -> np.ndarray:

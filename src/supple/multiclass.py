@@ -6,10 +6,13 @@ examples and the kernel rows. Classes are integer codes; their order has no mean
 """
 
 from collections.abc import Sequence
+from itertools import chain, combinations
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from supple.qp import Parts
 
 __all__ = ["OneVsOne", "OneVsRest", "Plan", "Single"]
 
@@ -25,8 +28,8 @@ class Plan(Protocol):
     def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the mask of the examples that head `key` is trained on."""
 
-    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> list[NDArray[np.int64]]:
-        """Return the places of those examples for each of several heads."""
+    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> Parts:
+        """Return the places of those examples, and their targets, for several heads at once."""
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the targets of these examples in head `key`."""
@@ -49,9 +52,9 @@ class Single:
         """Return a mask that is true for every example."""
         return np.ones(len(y), dtype=bool)
 
-    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> list[NDArray[np.int64]]:
-        """Return the places of all examples."""
-        return [np.arange(len(y)) for _ in keys]
+    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> Parts:
+        """Return the places of all examples, for the one head."""
+        return Parts([len(y)], np.arange(len(y)), y)
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return `y` itself."""
@@ -73,21 +76,29 @@ class OneVsOne:
 
     def keys(self, labels: Sequence[int]) -> list[Key]:
         """Return the pairs of `labels`; none if there is only one class."""
-        return [(a, b) for i, a in enumerate(labels) for b in labels[i + 1 :]]
+        return list(combinations(labels, 2))
 
     def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the mask of the examples of the two classes of `key`."""
         return (y == key[0]) | (y == key[1])
 
-    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> list[NDArray[np.int64]]:
+    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> Parts:
         """Return for each pair the places of its first class, then those of the other.
 
         A single pair has its examples as they come.
         """
         if len(keys) == 1:
-            return [np.flatnonzero(self.members(keys[0], y))]
-        own = {label: np.flatnonzero(y == label) for label in {c for key in keys for c in key}}
-        return [np.concatenate([own[a], own[b]]) for a, b in keys]
+            (places,) = self.members(keys[0], y).nonzero()
+            return Parts([len(places)], places, self.targets(keys[0], y[places]))
+        labels = list(chain.from_iterable(keys))
+        own = {label: (y == label).nonzero()[0] for label in set(labels)}
+        sides = [own[label] for label in labels]
+        sizes = [len(side) for side in sides]
+        return Parts(
+            [a + b for a, b in zip(sizes[::2], sizes[1::2], strict=True)],
+            np.concatenate(sides),
+            np.array([1.0, -1.0] * len(keys)).repeat(sizes),
+        )
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return +1 for the first class of `key`, -1 for the other."""
@@ -117,9 +128,11 @@ class OneVsRest:
         """Return a mask that is true for every example."""
         return np.ones(len(y), dtype=bool)
 
-    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> list[NDArray[np.int64]]:
-        """Return the places of all examples."""
-        return [np.arange(len(y)) for _ in keys]
+    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> Parts:
+        """Return the places of all examples, once for each head."""
+        places = np.concatenate([np.arange(len(y))] * len(keys))
+        t = np.concatenate([self.targets(key, y) for key in keys])
+        return Parts([len(y)] * len(keys), places, t)
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return +1 for the class of `key`, -1 for the rest."""

@@ -96,11 +96,10 @@ class OnlineEngine(Engine):
                     if self.progress is not None and len(visited) % _NEWS == 0:
                         self.progress(len(visited), self._to_do(work))
             except BaseException:
-                self._store.count_arrivals(ids[np.unique(visited).astype(np.intp)])
+                ids = ids[np.unique(visited).astype(np.intp)]
                 raise
-            else:
-                self._store.count_arrivals(ids)
             finally:
+                self._store.count_arrivals(len(ids), int(ids.max(initial=-1)))
                 self._sweep()
                 self._conclude()
         return self._report("learn", ids, [Outcome("lasvm", iterations=self._steps())], start)

@@ -8,12 +8,13 @@ margin set and its factor) is a ``Head`` of the compiled core.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Move", "Readout", "Rows"]
+__all__ = ["Move", "Parts", "Readout", "Rows"]
 
 
 class Rows(NamedTuple):
@@ -23,6 +24,19 @@ class Rows(NamedTuple):
     lo: np.ndarray
     hi: np.ndarray
     group: np.ndarray
+
+
+class Parts(NamedTuple):
+    """Who takes part in each of several heads, and as what; one head after the other."""
+
+    counts: list[int]  # examples of each head
+    places: np.ndarray
+    t: np.ndarray  # their targets there
+
+    def split(self, values: np.ndarray) -> list[np.ndarray]:
+        """Return the part of each head; `values` has one entry per place."""
+        ends = itertools.accumulate(self.counts)
+        return [values[end - n : end] for n, end in zip(self.counts, ends, strict=True)]
 
 
 class Move(NamedTuple):

@@ -25,7 +25,7 @@ class Store:
         self._weight = np.empty(16)
         self._id = np.empty(16, dtype=np.int64)
         self._arrival = np.empty(16, dtype=np.int64)
-        self._slot_of: dict[int, int] = {}
+        self._known: dict[int, int] | None = None  # see _slot_of
         self.next_id = 0
         self.seen = 0
 
@@ -49,10 +49,20 @@ class Store:
         """How many examples had come before each."""
         return self._arrival[: self._n]
 
+    @property
+    def _slot_of(self) -> dict[int, int]:
+        """The slot of each id: from the columns at the first question, and kept from then on.
+
+        A model that is fitted and never updated does without.
+        """
+        if self._known is None:
+            self._known = dict(zip(self.ids.tolist(), range(self._n), strict=True))
+        return self._known
+
     def copied(self) -> Store:
         """Return a store of its own with the same examples."""
         other = copy.copy(self)
-        other._slot_of = dict(self._slot_of)
+        other._known = None
         for name in ("_y", "_weight", "_id", "_arrival"):
             setattr(other, name, getattr(self, name).copy())
         return other
@@ -96,27 +106,28 @@ class Store:
             room = max(stop, 2 * len(self._id))
             for name in ("_y", "_weight", "_id", "_arrival"):
                 column = getattr(self, name)
-                more = np.empty(room - len(column), dtype=column.dtype)
-                setattr(self, name, np.concatenate([column, more]))
+                wider = np.empty(room, dtype=column.dtype)
+                wider[:start] = column[:start]
+                setattr(self, name, wider)
         self._y[start:stop] = y
         self._weight[start:stop] = weight
         self._id[start:stop] = ids
         self._arrival[start:stop] = np.arange(self.seen, self.seen + len(ids))
-        self._slot_of |= dict(zip(ids.tolist(), range(start, stop), strict=True))
+        if self._known is not None:
+            self._known |= zip(ids.tolist(), range(start, stop), strict=True)
         self._n = stop
         return np.arange(start, stop, dtype=np.int64)
 
-    def count_arrivals(self, ids: np.ndarray) -> None:
-        """Note that these examples have been learned for good."""
-        if not len(ids):
-            return
-        self.seen += len(ids)
-        self.next_id = max(self.next_id, int(ids.max()) + 1)
+    def count_arrivals(self, count: int, largest: int) -> None:
+        """Note that `count` examples with ids up to `largest` have been learned for good."""
+        self.seen += count
+        self.next_id = max(self.next_id, largest + 1)
 
     def truncate(self, size: int) -> None:
         """Take back the latest appends."""
-        for i in self._id[size : self._n].tolist():
-            del self._slot_of[i]
+        if self._known is not None:
+            for i in self._id[size : self._n].tolist():
+                del self._known[i]
         self._n = size
 
     def set_weight(self, slots: np.ndarray, weight: np.ndarray) -> None:
@@ -124,13 +135,14 @@ class Store:
 
     def remove(self, slots: np.ndarray) -> None:
         """Remove examples in this order; each time the last one takes the freed slot."""
+        slot_of = self._slot_of
         for slot in slots.tolist():
             last = self._n - 1
-            del self._slot_of[int(self._id[slot])]
+            del slot_of[int(self._id[slot])]
             if slot != last:
                 for column in (self._y, self._weight, self._id, self._arrival):
                     column[slot] = column[last]
-                self._slot_of[int(self._id[slot])] = slot
+                slot_of[int(self._id[slot])] = slot
             self._n = last
 
 

@@ -52,6 +52,17 @@ def broken(X, row, column, value):
     return X
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_a_bad_number_is_found_wherever_it_is(dtype, value):
+    X = np.finfo(dtype).max * np.linspace(-1.0, 1.0, 37, dtype=dtype).reshape(1, 37)
+    model = SVC(gamma=0.5).fit(np.eye(2, 37, dtype=dtype), [0, 1])
+    model.predict(X)  # the largest numbers are not bad
+    for column in range(37):
+        with pytest.raises(ValueError, match=rf"NaN|infinity .*column {column}\b"):
+            model.predict(broken(X, 0, column, value))
+
+
 @pytest.mark.parametrize("method", ["fit", "partial_fit", "predict"])
 def test_points(method, refuses, data):
     X, y = data

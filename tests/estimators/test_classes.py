@@ -75,6 +75,28 @@ def test_labels_keep_their_type(data):
     assert_array_equal(SVC().fit(X, huge).classes_, [2**62, 2**62 + 1])
 
 
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array([100, -128, 7], dtype=np.int8),
+        np.array([3, 2**63, 2**63 + 5], dtype=np.uint64),
+        np.array([-(2**63), 2**63 - 1, 0]),
+        np.array([1, 2, 3], dtype=">i4"),
+        np.array([0.0, -7.0, 1e30]),
+        np.array(["b", "a", "c"]),
+    ],
+    ids=str,
+)
+def test_labels_of_any_kind_are_the_same_classes(labels, iris):
+    X, y = iris
+    shuffled = np.random.default_rng(0).permutation(len(y))
+    X, y = X[shuffled], y[shuffled]
+    model, plain = SVC().fit(X, labels[y]), SVC().fit(X, y)
+    assert_array_equal(model.classes_, np.sort(labels))
+    assert_array_equal(model.predict(X), labels[plain.predict(X)])
+    assert_allclose(sorted(abs(model.intercept_)), sorted(abs(plain.intercept_)), rtol=1e-7)
+
+
 def test_nothing_carries_weight(data):
     X, y = data
     model = SVC().fit(X, y).reweight(np.arange(40), 0.0)

@@ -11,6 +11,7 @@ from supple import (
     SVC,
     SVDD,
     SVR,
+    DuplicateIdError,
     InfeasibleError,
     InvalidInputError,
     NotConvergedWarning,
@@ -18,6 +19,7 @@ from supple import (
     NuSVC,
     OneClassSVM,
     PrecomputedUpdateError,
+    UnknownIdError,
 )
 
 CLOSE = {"atol": 1e-7}
@@ -64,6 +66,24 @@ def test_reweight(make, data):
     weight[[1, 2, 5, 6, 8]] = [3.0, 0.5, 2.0, 0.0, 0.0]
     whole = make(gamma=0.5).fit(X, y, sample_weight=weight)
     assert_allclose(values(model, X), values(whole, X), **CLOSE)
+
+
+def test_ids_are_known_whenever_somebody_asks(data):
+    X, y = data
+    model = SVC(gamma=0.5).fit(X[:20], y[:20])
+    with pytest.raises(ValueError, match="below 1e"):  # refused when the examples were in
+        model.partial_fit(X[20:22], y[20:22], sample_weight=[1e200, 1.0])
+    model.partial_fit(X[20:30], y[20:30])
+    with pytest.raises(DuplicateIdError, match="29"):
+        model.partial_fit(X[30:32], y[30:32], ids=[29, 30])
+    model.partial_fit(X[30:32], y[30:32], ids=[90, 30])
+    model.forget([25, 90, 0])
+    with pytest.raises(UnknownIdError, match="25"):
+        model.forget([1, 25])
+    left = np.delete(np.r_[:30, 31], [0, 25])
+    whole = SVC(gamma=0.5).fit(X[left], y[left])
+    assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-8)
+    assert sorted(model.ids_) == [*range(1, 25), *range(26, 31)]
 
 
 def test_own_ids(make, data):

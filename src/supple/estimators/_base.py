@@ -30,7 +30,7 @@ from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Model, make_kernel
 from supple.estimators._params import check_constraints, refuse_balanced
 from supple.estimators._validation import (
-    features_restored,
+    FeaturesRestored,
     resolve_gamma,
 )
 from supple.interrupts import Shielded
@@ -110,7 +110,7 @@ class BaseSVM(FittedAttributes, ABC):
         action = "fit" if whole else "partial_fit"
         if not whole:
             refuse_balanced(params, action)
-        with features_restored(self):
+        with FeaturesRestored(self):
             labels, class_weight = self._first_labels(classes)
             batch = self._check_batch(X, y, sample_weight, ids, labels, None)
             if whole:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from supple._core import all_finite
 from supple.errors import InvalidInputError
 from supple.estimators._labels import LabelTable, as_labels
 from supple.estimators._model import Batch
@@ -93,12 +94,14 @@ class BatchChecks(BaseEstimator):
             self.n_features_in_ = X.shape[1]
             self.__dict__.pop("feature_names_in_", None)
         n = X.shape[0]
-        weight = np.ones(n) if sample_weight is None else check_weight(sample_weight, n)
-        if model is None and not weight.any():
-            raise InvalidInputError(
-                "Sample weights must contain at least one non-zero number: a model cannot "
-                f"start from {n} examples whose weights are all zero."
-            )
+        weight = np.ones(n)
+        if sample_weight is not None:
+            weight = check_weight(sample_weight, n)
+            if model is None and not weight.any():
+                raise InvalidInputError(
+                    "Sample weights must contain at least one non-zero number: a model cannot "
+                    f"start from {n} examples whose weights are all zero."
+                )
         checked_ids = None if ids is None else check_ids(ids, n)
         targets, labels = self._targets(y, n, labels)
         return Batch(X, targets, weight, checked_ids, labels)
@@ -131,7 +134,7 @@ class BatchChecks(BaseEstimator):
             and X.flags.c_contiguous
             and X.size > 0
             and self.kernel != "precomputed"
-            and bool(np.isfinite(X).all())
+            and bool(all_finite(X))
         )
 
     def _plain(self, X: Any, model: Held) -> bool:
@@ -145,7 +148,7 @@ class BatchChecks(BaseEstimator):
             and X.shape[0] > 0
             and X.shape[1] == self.n_features_in_
             and "feature_names_in_" not in self.__dict__
-            and bool(np.isfinite(X).all())
+            and bool(all_finite(X))
         )
 
     def _query(self, X: Any, model: Held) -> Points:

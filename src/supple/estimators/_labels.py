@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
+from supple._core import appearance
 from supple.errors import InvalidInputError
 
 _WORDS = {"b": "numbers", "i": "numbers", "u": "numbers", "f": "numbers", "U": "strings"}
@@ -40,6 +41,16 @@ def _words(labels: NDArray[Any]) -> str:
             f"{labels.dtype} with {sorted({type(label).__name__ for label in labels})} instead."
         )
     return word
+
+
+def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the labels in y in order of appearance, and which of them each entry is."""
+    if y.dtype.kind in "bi":
+        first, which = appearance(np.ascontiguousarray(y, dtype=np.int64))
+        return y[first], which
+    values, first, inverse = np.unique(y, return_index=True, return_inverse=True)
+    order = first.argsort()
+    return values[order], order.argsort()[inverse]
 
 
 class LabelTable:
@@ -80,11 +91,11 @@ class LabelTable:
             if min(codes) >= 0 and (self._declared is None or self._declared.issuperset(labels)):
                 return np.array(codes, dtype=np.float64), self
         self._check_kind(_words(y), "y")
-        values, first, inverse = np.unique(y, return_index=True, return_inverse=True)
-        self._check_declared(values.tolist())
-        table = self._with(values[np.argsort(first)], y.dtype)
-        code_of = np.array([table._codes[label] for label in values.tolist()], dtype=np.float64)
-        return code_of[inverse], table
+        labels, which = _distinct(y)
+        self._check_declared(labels.tolist())
+        table = self._with(labels, y.dtype)
+        code_of = np.array([table._codes[label] for label in labels.tolist()], dtype=np.float64)
+        return code_of[which], table
 
     def declare(self, classes: ArrayLike | None, present: Iterable[Any]) -> LabelTable:
         """Return the table that admits only `classes`; `present` are the labels in use."""
@@ -184,7 +195,7 @@ def whole_class_weight(
     `given` is the user's class_weight, "balanced" or not, and `by_code` what it says by code.
     """
     total = np.bincount(codes.astype(np.intp), weights=weight)
-    present = np.flatnonzero(total)
+    (present,) = total.nonzero()
     if len(present) < 2:
         raise InvalidInputError(
             "The number of classes has to be greater than one; got "
@@ -193,6 +204,8 @@ def whole_class_weight(
     if given == "balanced":
         balanced = total.sum() / (len(present) * total[present])
         return dict(zip(present.tolist(), balanced.tolist(), strict=True))
+    if not by_code:
+        return by_code
     held = np.flatnonzero(np.bincount(codes.astype(np.intp))).tolist()
     unknown, bare = set(by_code).difference(held), set(held).difference(by_code)
     # As in scikit-learn: weights for more classes than there are is no mistake.

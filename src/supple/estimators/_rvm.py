@@ -22,7 +22,7 @@ from supple.estimators._batch import BatchChecks
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, make_kernel
 from supple.estimators._params import check_numbers
-from supple.estimators._validation import Points, features_restored, resolve_gamma
+from supple.estimators._validation import FeaturesRestored, Points, resolve_gamma
 from supple.gram import gram_for
 from supple.kernels import Kernel, Precomputed
 from supple.rvm import Posterior
@@ -155,7 +155,7 @@ class BaseRVM(BatchChecks):
                 "partial_fit needs kernel values that a precomputed matrix does not have. Pass the "
                 "kernel as a callable, kernel=function(X, Y), and the points themselves as X."
             )
-        with features_restored(self):
+        with FeaturesRestored(self):
             if old is None:
                 labels = self._first_labels(classes)[0]
             else:

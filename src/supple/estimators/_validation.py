@@ -3,8 +3,6 @@
 Nothing here changes an argument. Everything raises before the engine is touched.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -24,21 +22,26 @@ LARGEST_EXACT_INTEGER = 2**53
 _FEATURES = ("n_features_in_", "feature_names_in_")
 
 
-@contextmanager
-def features_restored(estimator: Any) -> Iterator[None]:
+class FeaturesRestored:
     """Give an estimator its description of the features back if the block fails.
 
     :func:`check_points` with `reset` writes it; the earlier model needs its own.
     """
-    own = estimator.__dict__
-    features = {name: own[name] for name in _FEATURES if name in own}
-    try:
-        yield
-    except BaseException:
-        for name in _FEATURES:
-            own.pop(name, None)
-        own.update(features)
-        raise
+
+    __slots__ = ("_features", "_own")
+
+    def __init__(self, estimator: Any) -> None:
+        self._own = estimator.__dict__
+        self._features = {name: self._own[name] for name in _FEATURES if name in self._own}
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None:
+            for name in _FEATURES:
+                self._own.pop(name, None)
+            self._own.update(self._features)
 
 
 def check_points(

@@ -23,12 +23,11 @@ class CSVC:
     needs_diagonal: ClassVar[bool] = False
 
     def rows(self, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
-        bound = self.C * weight
-        positive = t > 0
+        bound = self.C * weight * t
         return Rows(
             c=t,
-            lo=np.where(positive, 0.0, -bound),
-            hi=np.where(positive, bound, 0.0),
+            lo=np.minimum(bound, 0.0),
+            hi=np.maximum(bound, 0.0),
             group=np.zeros(len(t), dtype=np.uint8),
         )
 

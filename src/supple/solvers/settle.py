@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from supple._core import (
     PROMISED,
     CoreSettings,
@@ -20,7 +18,7 @@ from supple._core import (
     refine,
 )
 from supple.errors import SolverError
-from supple.qp import Move, Rows
+from supple.qp import Move, Parts, Rows
 from supple.solvers.batch import looks_definite
 
 __all__ = ["Outcome", "Settings", "settle", "settle_first"]
@@ -70,7 +68,7 @@ _Round = tuple[bool, int, tuple[float, bool, bool, bool] | None]
 
 def settle_first(
     heads: Sequence[Any],
-    slots: Sequence[np.ndarray],
+    parts: Parts,
     rows: Rows,
     targets: Sequence[Sequence[float]],
     settings: Settings,
@@ -80,7 +78,7 @@ def settle_first(
     Parameters
     ----------
     heads : sequence of Head
-    slots : sequence of ndarray
+    parts : Parts
         The members of each head.
     rows : Rows
         What these add to the programmes, head by head.
@@ -91,8 +89,8 @@ def settle_first(
     """
     rounds = begin(
         list(heads),
-        [len(members) for members in slots],
-        np.concatenate(slots),
+        parts.counts,
+        parts.places,
         *rows,
         list(targets),
         settings.for_core(settings.tol, settings.max_iter),
@@ -102,6 +100,10 @@ def settle_first(
     for head, begun in zip(heads, rounds, strict=True):
         if begun is None:
             raise SolverError(_INFEASIBLE)
+        _, spent, found = begun
+        if found is not None and found[2]:  # sharp at once, as nearly always
+            outcomes.append(Outcome("smo", 0, spent, found[0], found[1]))
+            continue
         try:
             outcomes.append(_batch(head, settings, 0, begun))
         finally:
