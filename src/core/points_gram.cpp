@@ -139,8 +139,11 @@ void PointsGram::decide(const Points& support, const double* coef, std::size_t h
 
 const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
   if (!single_) {
+    constexpr double kSparse = 0.1;  // entries so few are multiplied faster one by one
     compact_ = points_->without_zeros(kernel_);
-    std::unique_ptr<SinglePoints> all = held().single(kernel_);
+    std::unique_ptr<SinglePoints> all;
+    if (held().filled() > kSparse) all = points_->bytes(kernel_);
+    if (!all) all = held().single(kernel_);
     all->evaluations = &evaluations_;
     single_ = std::move(all);
   }
