@@ -81,6 +81,7 @@ void DensePoints<T>::load(std::size_t slot, Query& query) const {
   query.value.resize(n_features_);
   for (std::size_t f = 0; f < n_features_; ++f)
     query.value[f] = static_cast<double>(panels_[at(slot, f)]);
+  query.touched.clear();
   query.norm = norm_[slot];
 }
 
@@ -230,7 +231,7 @@ void CsrPoints::append(const CsrView& rows) {
 template <typename Column>
 void CsrPoints::spread(const Column* column, const double* value, std::size_t count,
                        Query& query) const {
-  query.value.resize(n_features_, 0.0);
+  if (query.touched.empty()) query.value.assign(n_features_, 0.0);  // may have been a dense one
   for (std::int64_t c : query.touched) query.value[static_cast<std::size_t>(c)] = 0.0;
   query.touched.assign(column, column + count);
   query.norm = 0.0;

@@ -268,8 +268,8 @@ void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {
-  points_->load(slot, query_);
-  kernel_values(kernel_, *points_, query_, from, to, out);
+  held().load(slot, query_);
+  kernel_values(kernel_, held(), query_, from, to, out);
 }
 
 }  // namespace supple
