@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-
-#include "panels.hpp"
+#include <cstring>
+#include <numeric>
 
 namespace supple {
 
@@ -13,6 +13,8 @@ constexpr int kBytes = 255;
 constexpr std::uint32_t kFlip = 0x80808080u;  // u to u - 128 and back, four at once
 // Four times as large a sum of squares as there may be is a 32-bit integer.
 constexpr std::size_t kMostFeatures = (1u << 29) / (kBytes * kBytes);
+// Squares of such factors, times all sums that there may be, are numbers of single precision.
+constexpr double kSmallestStep = 1e-15, kLargestStep = 1e12;
 
 bool whole(double ratio) {
   const double q = std::nearbyint(ratio);
@@ -46,7 +48,7 @@ bool ByteSingle::find(const T* values, std::size_t count, Integers& found) {
   if (first == count) return false;
   double step = std::abs(static_cast<double>(values[first]));
   for (;;) {
-    if (!std::isfinite(1.0 / step)) return false;
+    if (step < kSmallestStep || step > kLargestStep) return false;
     const Multiples all = multiples(values, count, 1.0 / step);
     if (all.count == count) {
       found = {1.0 / step, static_cast<std::int32_t>(all.low), all.exact};
@@ -90,6 +92,7 @@ ByteSingle::ByteSingle(const Kernel& kernel, std::size_t size, std::size_t n_fea
       integers_(integers),
       unit_(1.0 / (integers.per_step * integers.per_step)),
       n_fours_((n_features + 3) / 4),
+      origin_(size),
       panels_(padded(size) * n_fours_),
       sum_(padded(size), 0),
       square_(padded(size), 0) {
@@ -97,20 +100,27 @@ ByteSingle::ByteSingle(const Kernel& kernel, std::size_t size, std::size_t n_fea
 }
 
 void ByteSingle::measure() {
-  for (std::size_t first = 0; first < size_; first += kLanes) {
-    std::int32_t *sum = sum_.data() + first, *square = square_.data() + first;
-    const std::uint32_t* panel = panels_.data() + first * n_fours_;
-    for (std::size_t f = 0; f < n_features_; ++f)
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        const std::uint32_t four = panel[f / 4 * kLanes + lane] ^ kFlip;
-        const auto u = static_cast<std::int32_t>(four >> (f % 4 * 8) & 255u);
-        sum[lane] += u;
-        square[lane] += u * u;
-      }
-  }
+  auto rows = std::make_shared<std::vector<std::uint8_t>>(4 * n_fours_ * size_);
+  std::iota(origin_.begin(), origin_.end(), 0);
   const double shift = integers_.shift, all = static_cast<double>(n_features_) * shift * shift;
-  for (std::size_t k = 0; k < size_; ++k)
-    norm_[k] = static_cast<float>(unit_ * (square_[k] + 2.0 * shift * sum_[k] + all));
+  for (std::size_t k = 0; k < size_; ++k) {
+    std::uint8_t* own = rows->data() + 4 * n_fours_ * k;
+    const std::uint32_t* panel = panels_.data() + k / kLanes * n_fours_ * kLanes + k % kLanes;
+    for (std::size_t g = 0; g < n_fours_; ++g) {
+      const std::uint32_t four = panel[g * kLanes] ^ kFlip;
+      std::memcpy(own + 4 * g, &four, sizeof four);
+    }
+    std::int32_t sum = 0, square = 0;
+    for (std::size_t f = 0; f < n_features_; ++f) {
+      sum += own[f];
+      square += own[f] * own[f];
+    }
+    std::fill(own + n_features_, own + 4 * n_fours_, std::uint8_t{0});
+    sum_[k] = sum;
+    square_[k] = square;
+    norm_[k] = static_cast<float>(unit_ * (square + 2.0 * shift * sum + all));
+  }
+  rows_ = std::move(rows);
 }
 
 // Distances are exact but for the factor, and exp takes off what a large one would add.
@@ -120,13 +130,16 @@ double ByteSingle::error() const {
 
 std::unique_ptr<SinglePoints> ByteSingle::subset(const Positions& kept) const {
   std::unique_ptr<ByteSingle> part(new ByteSingle(kernel_, kept.size(), n_features_, integers_));
-  take_points(panels_.data(), n_fours_, kept.data(), kept.size(), part->panels_.data());
+  part->rows_ = rows_;
   for (std::size_t k = 0; k < kept.size(); ++k) {
     const auto old = static_cast<std::size_t>(kept[k]);
+    part->origin_[k] = origin_[old];
     part->sum_[k] = sum_[old];
     part->square_[k] = square_[old];
     part->norm_[k] = norm_[old];
   }
+  byte_simd()->panels_from_rows(rows_->data(), part->origin_.data(), kept.size(), n_fours_,
+                                part->panels_.data());
   part->evaluations = evaluations;
   return part;
 }
@@ -134,15 +147,20 @@ std::unique_ptr<SinglePoints> ByteSingle::subset(const Positions& kept) const {
 // With u = value * per_step - shift, what the bytes v - 128 of the other examples and the shift
 // take off is added at the start, but for the share of the others' sums.
 void ByteSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
-  pack.value.clear();
-  pack.used.clear();
+  pack.value.resize(n_fours_ * kByteQueries);
+  pack.used.resize(n_fours_);
+  pack.n_used = 0;
+  const std::uint8_t* query[kByteQueries];  // the last one again where there are fewer
+  for (std::size_t q = 0; q < kByteQueries; ++q) query[q] = row(which[std::min(q, count - 1)]);
   for (std::size_t g = 0; g < n_fours_; ++g) {
-    std::uint32_t four[kByteQueries] = {}, any = 0;
-    for (std::size_t q = 0; q < count; ++q)
-      any |= four[q] = panels_[at(static_cast<std::size_t>(which[q]), g)] ^ kFlip;
-    if (any == 0) continue;
-    pack.used.push_back(static_cast<std::uint32_t>(g));
-    pack.value.insert(pack.value.end(), four, four + kByteQueries);
+    std::uint32_t* four = pack.value.data() + pack.n_used * kByteQueries;
+    std::uint32_t any = 0;
+    for (std::size_t q = 0; q < kByteQueries; ++q) {
+      std::memcpy(four + q, query[q] + 4 * g, sizeof any);
+      any |= four[q];
+    }
+    pack.used[pack.n_used] = static_cast<std::uint32_t>(g);
+    pack.n_used += any != 0;
   }
   const bool distances = kernel_.kind == KernelKind::rbf;  // the shift does not change them
   const std::int32_t shift = distances ? 0 : integers_.shift;
@@ -171,7 +189,7 @@ void ByteSingle::block(const std::int32_t* which, std::size_t count, std::size_t
       const std::size_t length = std::min(to, start + tile) - start;
       for (std::size_t q = first; q < last; q += kByteQueries) {
         const Pack& queries = packs[(q - first) / kByteQueries];
-        byte_simd()->block_dot(queries.value.data(), queries.used.data(), queries.used.size(),
+        byte_simd()->block_dot(queries.value.data(), queries.used.data(), queries.n_used,
                                queries.start, panels_.data() + start * n_fours_, n_fours_,
                                padded(length) / kLanes, dots.data(), tile);
         for (std::size_t k = 0; k < std::min(kByteQueries, last - q); ++k) {
@@ -199,10 +217,8 @@ void ByteSingle::add_linear(const Positions& which, const std::vector<double>& c
   double total = 0.0;
   for (std::size_t k = 0; k < which.size(); ++k) {
     const double c = unit_ * coef[k];
-    for (std::size_t f = 0; f < n_features_; ++f) {
-      const std::uint32_t four = panels_[at(static_cast<std::size_t>(which[k]), f / 4)] ^ kFlip;
-      w[f] += c * static_cast<double>(four >> (f % 4 * 8) & 255u);
-    }
+    const std::uint8_t* own = row(which[k]);
+    for (std::size_t f = 0; f < n_features_; ++f) w[f] += c * own[f];
     total += c;
   }
   const double shift = integers_.shift;

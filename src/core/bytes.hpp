@@ -34,20 +34,25 @@ class ByteSingle final : public SinglePoints {
   static bool find(const T* values, std::size_t count, Integers& found);
   ByteSingle(const Kernel& kernel, std::size_t size, std::size_t n_features,
              const Integers& integers);
-  void measure();  // the sums and norms
+  void measure();  // the rows, sums and norms, from the panels
 
   struct Pack {  // kByteQueries examples without what is 0 in all of them
     std::vector<std::uint32_t> value, used;
+    std::size_t n_used;
     std::int32_t start[kByteQueries], norm[kByteQueries];
   };
   void pack(const std::int32_t* which, std::size_t count, Pack& pack) const;
-  std::size_t at(std::size_t k, std::size_t four) const {
-    return (k / kLanes * n_fours_ + four) * kLanes + k % kLanes;
+  const std::uint8_t* row(std::int32_t example) const {
+    const auto k = static_cast<std::size_t>(origin_[static_cast<std::size_t>(example)]);
+    return rows_->data() + 4 * n_fours_ * k;
   }
 
   Integers integers_;
   double unit_;          // squared factor
   std::size_t n_fours_;  // features in fours
+  // Rows of u, shared by all subsets: what is taken out of panels would come from far apart.
+  std::shared_ptr<const std::vector<std::uint8_t>> rows_;
+  Positions origin_;  // the row of each example
   std::vector<std::uint32_t> panels_;
   std::vector<std::int32_t> sum_, square_;  // of u and u^2 over the features; whole panels
 };

@@ -105,7 +105,7 @@ const Simd& simd();  // the table for this machine
 
 // Integers of 0 to 255 in panels: those of four features, u - 128 each, stand together at
 // panel[i / kLanes][feature / 4][i % kLanes][feature % 4].
-inline constexpr std::size_t kByteQueries = 8;
+inline constexpr std::size_t kByteQueries = 4;
 // How far a value may be from such an integer times a factor, by its size: what single precision
 // rounds off; and the same for one that double precision holds.
 inline constexpr double kRepresented = 0x1p-22, kExact = 0x1p-48;
@@ -127,6 +127,9 @@ struct ByteSimd {
                       double per_step, std::int32_t shift, std::uint32_t* panels);
   void (*convert_f32)(const float* v, std::size_t n_features, std::size_t n_panels,
                       double per_step, std::int32_t shift, std::uint32_t* panels);
+  // the same from rows of 4 n_fours bytes u, those at `which`
+  void (*panels_from_rows)(const std::uint8_t* rows, const std::int32_t* which, std::size_t count,
+                           std::size_t n_fours, std::uint32_t* panels);
   // start[q] plus the dots of kByteQueries queries with whole panels, out[q * stride + point].
   // Only the features 4 used[k] .. 4 used[k] + 3 count, query[k * kByteQueries + q] holds theirs.
   void (*block_dot)(const std::uint32_t* query, const std::uint32_t* used, std::size_t n_used,

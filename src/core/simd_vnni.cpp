@@ -10,6 +10,8 @@ namespace {
 constexpr std::size_t kWide = 8;  // doubles in a vector
 constexpr int kNearest = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
+#include "simd_transpose.inc"
+
 inline __m512d load(const double* v) { return _mm512_loadu_pd(v); }
 inline __m512d load(const float* v) { return _mm512_cvtps_pd(_mm256_loadu_ps(v)); }
 
@@ -74,6 +76,26 @@ void convert_f32(const float* v, std::size_t n_features, std::size_t n_panels, d
   convert(v, n_features, n_panels, per_step, shift, panels);
 }
 
+void panels_from_rows(const std::uint8_t* rows, const std::int32_t* which, std::size_t count,
+                      std::size_t n_fours, std::uint32_t* panels) {
+  const __m512i flip = _mm512_set1_epi8(static_cast<char>(0x80));
+  for (std::size_t first = 0; first < count; first += kLanes)
+    for (std::size_t g = 0; g < n_fours; g += kLanes) {
+      const std::size_t length = n_fours - g < kLanes ? n_fours - g : kLanes;
+      const auto some = static_cast<__mmask16>((1u << length) - 1);
+      Single tile[kLanes];
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const std::size_t k = first + lane < count ? first + lane : first;
+        const std::uint8_t* row = rows + 4 * (static_cast<std::size_t>(which[k]) * n_fours + g);
+        const __m512i fours = _mm512_maskz_loadu_epi32(some, row);
+        tile[lane] = reinterpret_cast<Single>(_mm512_xor_si512(fours, flip));
+      }
+      transpose(tile);
+      for (std::size_t k = 0; k < length; ++k, panels += kLanes)
+        _mm512_storeu_ps(panels, reinterpret_cast<__m512>(tile[k]));
+    }
+}
+
 template <int kPanels>
 __attribute__((always_inline)) inline void byte_dots(const std::uint32_t* query,
                                                      const std::uint32_t* used,
@@ -83,27 +105,27 @@ __attribute__((always_inline)) inline void byte_dots(const std::uint32_t* query,
                                                      std::size_t panel_stride, std::int32_t* out,
                                                      std::size_t stride) {
   __m512i sum[kByteQueries][kPanels];
-#pragma GCC unroll 8
+#pragma GCC unroll 4
   for (std::size_t q = 0; q < kByteQueries; ++q)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (std::size_t p = 0; p < kPanels; ++p) sum[q][p] = _mm512_set1_epi32(start[q]);
   for (std::size_t k = 0; k < n_used; ++k, query += kByteQueries) {
     const std::uint32_t* point = panels + used[k] * kLanes;
     __m512i v[kPanels];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (std::size_t p = 0; p < kPanels; ++p)
       v[p] = _mm512_loadu_si512(point + p * panel_stride);
-#pragma GCC unroll 8
+#pragma GCC unroll 4
     for (std::size_t q = 0; q < kByteQueries; ++q) {
       const __m512i four = _mm512_set1_epi32(static_cast<int>(query[q]));
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (std::size_t p = 0; p < kPanels; ++p)
         sum[q][p] = _mm512_dpbusd_epi32(sum[q][p], four, v[p]);
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 4
   for (std::size_t q = 0; q < kByteQueries; ++q)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (std::size_t p = 0; p < kPanels; ++p)
       _mm512_storeu_si512(out + q * stride + p * kLanes, sum[q][p]);
 }
@@ -113,10 +135,10 @@ void block_dot(const std::uint32_t* query, const std::uint32_t* used, std::size_
                std::size_t n_panels, std::int32_t* out, std::size_t stride) {
   const std::size_t panel_stride = n_fours * kLanes;
   std::size_t p = 0;
-  for (; p + 2 <= n_panels; p += 2)
-    byte_dots<2>(query, used, n_used, start, panels + p * panel_stride, panel_stride,
+  for (; p + 4 <= n_panels; p += 4)
+    byte_dots<4>(query, used, n_used, start, panels + p * panel_stride, panel_stride,
                  out + p * kLanes, stride);
-  if (p < n_panels)
+  for (; p < n_panels; ++p)
     byte_dots<1>(query, used, n_used, start, panels + p * panel_stride, panel_stride,
                  out + p * kLanes, stride);
 }
@@ -124,7 +146,9 @@ void block_dot(const std::uint32_t* query, const std::uint32_t* used, std::size_
 // 2^t as in rbf_single, of distances that are exact until they are scaled.
 void rbf(double gamma, std::int32_t norm, const std::int32_t* norms, const std::int32_t* dots,
          float* out, std::size_t n) {
-  const __m512 rate = _mm512_set1_ps(static_cast<float>(-1.4426950408889634 * gamma));
+  constexpr double kSteepest = 1e38;  // 0 times a larger one would be no number
+  const double wanted = 1.4426950408889634 * gamma;
+  const __m512 rate = _mm512_set1_ps(static_cast<float>(wanted < kSteepest ? -wanted : -kSteepest));
   const __m512 least = _mm512_set1_ps(-126.0f);
   const __m512i own = _mm512_set1_epi32(norm);
   for (std::size_t i = 0; i < n; i += kLanes) {
@@ -175,7 +199,7 @@ void add_dot(const double* w, double start, const std::uint32_t* panels, std::si
 }  // namespace
 
 extern const ByteSimd byte_simd_vnni;
-const ByteSimd byte_simd_vnni = {multiples_f64, multiples_f32, convert_f64, convert_f32,
-                                 block_dot,     rbf,           add_dot};
+const ByteSimd byte_simd_vnni = {multiples_f64,    multiples_f32, convert_f64, convert_f32,
+                                 panels_from_rows, block_dot,     rbf,         add_dot};
 
 }  // namespace supple

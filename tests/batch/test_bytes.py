@@ -113,6 +113,13 @@ def test_others(data, kernel, dtype):
     check(OTHER[data]().astype(dtype), kernel, bytes_expected=False)
 
 
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("factor", [1e14, 1e-20])
+def test_extreme_factors(factor, kernel):
+    """Their squares leave single precision too little room."""
+    check(integers(0, 16) * factor, kernel, bytes_expected=False)
+
+
 def test_single_precision_scaled_in_double():
     X = (integers(0, 255).astype(np.float32) / np.float32(255)).astype(float)
     check(X, "rbf", bytes_expected=True)
@@ -125,6 +132,13 @@ def test_distances_are_exact():
     np.testing.assert_allclose(values, exact_values(X, "rbf"), rtol=1e-6)
     if has_byte_products:
         assert error < 1e-6
+
+
+def test_steepest_kernel():
+    gram = PointsGram.dense("rbf", 1e300, 0.0, 3, 2, False, 1 << 20)
+    gram.append(np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]))
+    values, _, _ = gram.rough_values(np.arange(3))
+    np.testing.assert_allclose(values, [[1, 1, 0], [1, 1, 0], [0, 0, 1]], atol=1e-30)
 
 
 def test_largest_sums():
