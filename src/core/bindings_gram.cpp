@@ -2,6 +2,7 @@
 #include <unordered_map>
 
 #include "bindings.hpp"
+#include "bytes.hpp"
 
 namespace supple {
 
@@ -136,6 +137,7 @@ void bind_gram(nb::module_& m) {
   m.def("all_finite", &all_finite<float>, nb::arg().noconvert(),
         nb::call_guard<nb::gil_scoped_release>());
   m.def("appearance", &appearance);
+  m.attr("has_byte_products") = byte_simd() != nullptr;
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
@@ -209,6 +211,18 @@ void bind_gram(nb::module_& m) {
              return decide(g, slots, coef, view.rows, [&](std::size_t i, Query& query) {
                points.load(view, i, query);
              });
+           })
+      // What the block solver begins with: the values among examples in single precision, about
+      // how far off they may be, and whether they come from bytes.
+      .def("rough_values",
+           [](PointsGram& g, const In1<std::int64_t>& slots) {
+             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
+             const std::shared_ptr<const SinglePoints> points = g.single(to_vector(slots));
+             const std::size_t n = slots.shape(0);
+             std::vector<float> out(n * n);
+             points->among(out.data(), n, g.threads);
+             const bool bytes = dynamic_cast<const ByteSingle*>(points.get()) != nullptr;
+             return std::make_tuple(to_numpy(std::move(out), {n, n}), points->error(), bytes);
            })
       .def("remove", &remove_slots<PointsGram>)
       .def("truncate", [](PointsGram& g, std::size_t size) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "bytes.hpp"
+#include "panels.hpp"
+
 namespace supple {
 
 void QueryBlock::put(std::size_t q, const Query& query) {
@@ -182,9 +185,7 @@ std::unique_ptr<Points> DensePoints<T>::subset(const std::int64_t* slots,
   auto part = std::make_unique<DensePoints<T>>(n_features_);
   part->panels_.resize((count + kLanes - 1) / kLanes * n_features_ * kLanes, T(0));
   part->size_ = count;
-  for (std::size_t k = 0; k < count; ++k)
-    for (std::size_t f = 0; f < n_features_; ++f)
-      part->panels_[at(k, f)] = panels_[at(static_cast<std::size_t>(slots[k]), f)];
+  take_points(panels_.data(), n_features_, slots, count, part->panels_.data());
   part->norm_.reserve(count);
   for (std::size_t k = 0; k < count; ++k)
     part->note_norm(norm_[static_cast<std::size_t>(slots[k])]);
@@ -194,6 +195,11 @@ std::unique_ptr<Points> DensePoints<T>::subset(const std::int64_t* slots,
 template <typename T>
 std::unique_ptr<SinglePoints> DensePoints<T>::single(const Kernel& kernel) const {
   return std::make_unique<DenseSingle>(kernel, size_, n_features_, panels_.data());
+}
+
+template <typename T>
+std::unique_ptr<SinglePoints> DensePoints<T>::bytes(const Kernel& kernel) const {
+  return ByteSingle::from(kernel, size_, n_features_, panels_.data());
 }
 
 // Mostly zeros (images, counts): skipping them saves more than whole vectors gain, provided that

@@ -67,8 +67,11 @@ class Points {
                           std::size_t stride) const = 0;
   virtual void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to,
                                double* out, std::size_t stride) const = 0;
+  virtual double filled() const { return 1.0; }  // share of the entries that are stored
   virtual std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const = 0;
   virtual std::unique_ptr<SinglePoints> single(const Kernel& kernel) const = 0;
+  // The same from bytes, where the points are small integers times a factor; or nothing.
+  virtual std::unique_ptr<SinglePoints> bytes(const Kernel&) const { return nullptr; }
   // The same points as sparse rows, where that saves time and loses nothing; or nothing.
   virtual std::unique_ptr<Points> without_zeros(const Kernel&) const { return nullptr; }
 
@@ -98,6 +101,7 @@ class DensePoints final : public Points {
                        std::size_t stride) const override;
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
   std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
+  std::unique_ptr<SinglePoints> bytes(const Kernel& kernel) const override;
   std::unique_ptr<Points> without_zeros(const Kernel& kernel) const override;
 
  private:
@@ -131,6 +135,9 @@ class CsrPoints final : public Points {
                        std::size_t stride) const override;
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
   std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
+  double filled() const override {
+    return static_cast<double>(entries_) / static_cast<double>(size_ * n_features_);
+  }
 
  private:
   struct Row {

@@ -129,8 +129,11 @@ void PointsGram::decide(const Points& support, const double* coef, std::size_t h
 
 const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
   if (!single_) {
+    constexpr double kSparse = 0.1;  // entries so few are multiplied faster one by one
     compact_ = points_->without_zeros(kernel_);
-    std::unique_ptr<SinglePoints> all = held().single(kernel_);
+    std::unique_ptr<SinglePoints> all;
+    if (held().filled() > kSparse) all = points_->bytes(kernel_);
+    if (!all) all = held().single(kernel_);
     all->evaluations = &evaluations_;
     single_ = std::move(all);
   }
@@ -255,8 +258,8 @@ void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {
-  points_->load(slot, query_);
-  kernel_values(kernel_, *points_, query_, from, to, out);
+  held().load(slot, query_);
+  kernel_values(kernel_, held(), query_, from, to, out);
 }
 
 }  // namespace supple

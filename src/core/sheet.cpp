@@ -7,29 +7,23 @@ namespace supple {
 
 namespace {
 
-std::mutex guard;  // of the two below
-std::unique_ptr<float[]> spare;
-std::size_t spare_count = 0;
+std::mutex guard;  // of the one below
+AlignedSingles spare;
 
 }  // namespace
 
-SheetRoom::SheetRoom(std::size_t count) : count_(count) {
+SheetRoom::SheetRoom(std::size_t count) {
   {
     // In a process forked while the lock was held it stays so.
     const std::unique_lock lock(guard, std::try_to_lock);
-    if (lock.owns_lock() && spare_count >= count) {
-      values_ = std::move(spare);
-      count_ = std::exchange(spare_count, 0);
-    }
+    if (lock.owns_lock() && spare.size() >= count) std::swap(values_, spare);
   }
-  if (!values_) values_ = std::make_unique_for_overwrite<float[]>(count);
+  if (values_.size() < count) values_.resize(count);
 }
 
 SheetRoom::~SheetRoom() {
   const std::unique_lock lock(guard, std::try_to_lock);
-  if (!lock.owns_lock() || count_ <= spare_count) return;
-  spare = std::move(values_);
-  spare_count = count_;
+  if (lock.owns_lock() && values_.size() > spare.size()) std::swap(values_, spare);
 }
 
 Sheet::Sheet(const SinglePoints& points, const Positions& order, std::size_t threads)

@@ -1,8 +1,8 @@
 // All values among the stored examples in single precision, for heads that have many in common.
 #pragma once
 #include <cstdint>
-#include <memory>
 
+#include "aligned.hpp"
 #include "single.hpp"
 
 namespace supple {
@@ -15,11 +15,11 @@ class SheetRoom {
   ~SheetRoom();
   SheetRoom(const SheetRoom&) = delete;
   SheetRoom& operator=(const SheetRoom&) = delete;
-  float* data() const { return values_.get(); }
+  float* data() { return values_.data(); }
+  const float* data() const { return values_.data(); }
 
  private:
-  std::size_t count_;
-  std::unique_ptr<float[]> values_;
+  AlignedSingles values_;
 };
 
 class Sheet {

@@ -103,4 +103,46 @@ struct Simd {
 
 const Simd& simd();  // the table for this machine
 
+// Integers of 0 to 255 in panels: those of four features, u - 128 each, stand together at
+// panel[i / kLanes][feature / 4][i % kLanes][feature % 4].
+inline constexpr std::size_t kByteQueries = 4;
+// How far a value may be from such an integer times a factor, by its size: what single precision
+// rounds off; and the same for one that double precision holds.
+inline constexpr double kRepresented = 0x1p-22, kExact = 0x1p-48;
+
+// How many of n values (a multiple of kLanes) from the first on are q / per_step with whole
+// |q| <= 255, counted in steps of kLanes.
+struct Multiples {
+  std::size_t count;
+  double low, high;  // extremes of q and 0
+  bool exact;        // within kExact
+};
+
+// Primitives on them, for machines that multiply four pairs of bytes at once.
+struct ByteSimd {
+  Multiples (*multiples_f64)(const double* v, std::size_t n, double per_step);
+  Multiples (*multiples_f32)(const float* v, std::size_t n, double per_step);
+  // panels of v to panels of bytes, u = v per_step - shift
+  void (*convert_f64)(const double* v, std::size_t n_features, std::size_t n_panels,
+                      double per_step, std::int32_t shift, std::uint32_t* panels);
+  void (*convert_f32)(const float* v, std::size_t n_features, std::size_t n_panels,
+                      double per_step, std::int32_t shift, std::uint32_t* panels);
+  // the same from rows of 4 n_fours bytes u, those at `which`
+  void (*panels_from_rows)(const std::uint8_t* rows, const std::int32_t* which, std::size_t count,
+                           std::size_t n_fours, std::uint32_t* panels);
+  // start[q] plus the dots of kByteQueries queries with whole panels, out[q * stride + point].
+  // Only the features 4 used[k] .. 4 used[k] + 3 count, query[k * kByteQueries + q] holds theirs.
+  void (*block_dot)(const std::uint32_t* query, const std::uint32_t* used, std::size_t n_used,
+                    const std::int32_t* start, const std::uint32_t* panels, std::size_t n_fours,
+                    std::size_t n_panels, std::int32_t* out, std::size_t stride);
+  // out[i] = exp(-gamma (norm + norms[i] - 2 dots[i]))
+  void (*rbf)(double gamma, std::int32_t norm, const std::int32_t* norms,
+              const std::int32_t* dots, float* out, std::size_t n);
+  // out[point] += start + dot of a real vector w (4 n_fours entries) with the integers
+  void (*add_dot)(const double* w, double start, const std::uint32_t* panels, std::size_t n_fours,
+                  std::size_t n_points, double* out);
+};
+
+const ByteSimd* byte_simd();  // null where there is none
+
 }  // namespace supple

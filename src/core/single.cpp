@@ -4,36 +4,37 @@
 #include <cmath>
 #include <numeric>
 
+#include "panels.hpp"
 #include "threads.hpp"
 
 namespace supple {
 
-void SinglePoints::finish(float norm, std::size_t from, std::size_t count, const float* dots,
-                          float* out) const {
+void SinglePoints::finish_dots(std::size_t count, const float* dots, float* out) const {
   const auto gamma = static_cast<float>(kernel_.gamma), coef0 = static_cast<float>(kernel_.coef0);
   switch (kernel_.kind) {
-    case KernelKind::linear:
-      std::copy_n(dots, count, out);
-      return;
-    case KernelKind::rbf:
-      simd().rbf_single(gamma, norm, norm_.data() + from, dots, out, count);
-      return;
     case KernelKind::poly:
       for (std::size_t k = 0; k < count; ++k)
         out[k] = integer_power(gamma * dots[k] + coef0, kernel_.degree);
       return;
     case KernelKind::sigmoid:
       for (std::size_t k = 0; k < count; ++k) out[k] = std::tanh(gamma * dots[k] + coef0);
+      return;
+    default:
+      std::copy_n(dots, count, out);
   }
 }
 
-void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size_t from,
-                         std::size_t to, float* const* row) const {
-  if (evaluations) evaluations->fetch_add(count * (to - from), std::memory_order_relaxed);
-  // A tile of points serves all queries while it is in the second-level cache.
+std::size_t SinglePoints::tile(std::size_t bytes_per_point) {
   constexpr std::size_t kTileBytes = 1u << 18;
-  const std::size_t fitting = std::min<std::size_t>(512, kTileBytes / bytes_per_point());
-  const std::size_t tile = std::max(kLanes, fitting / kLanes * kLanes);
+  const std::size_t fitting = std::min<std::size_t>(512, kTileBytes / bytes_per_point);
+  return std::max(kLanes, fitting / kLanes * kLanes);
+}
+
+void FloatSingle::block(const std::int32_t* which, std::size_t count, std::size_t from,
+                        std::size_t to, float* const* row) const {
+  if (evaluations) evaluations->fetch_add(count * (to - from), std::memory_order_relaxed);
+  const auto gamma = static_cast<float>(kernel_.gamma);
+  const std::size_t tile = this->tile(bytes_per_point());
   const std::size_t needed = (count + kSingleQueries - 1) / kSingleQueries;
   std::vector<Pack> packs(std::min(packs_together(), needed));
   // Long pieces go to the rows: scattered writes to cold memory would cost more than the values.
@@ -47,9 +48,14 @@ void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size
       for (std::size_t q = first; q < last; q += kSingleQueries) {
         const Pack& queries = packs[(q - first) / kSingleQueries];
         dots(queries, start, start + length, values.data(), tile);
-        for (std::size_t k = 0; k < std::min(kSingleQueries, last - q); ++k)
-          finish(queries.norm[k], start, length, values.data() + k * tile,
-                 row[q + k] + (start - from));
+        for (std::size_t k = 0; k < std::min(kSingleQueries, last - q); ++k) {
+          const float* here = values.data() + k * tile;
+          float* out = row[q + k] + (start - from);
+          if (kernel_.kind == KernelKind::rbf)
+            simd().rbf_single(gamma, queries.norm[k], norm_.data() + start, here, out, length);
+          else
+            finish_dots(length, here, out);
+        }
       }
     }
     for (std::size_t q = first; q < last; q += kSingleQueries)
@@ -110,7 +116,6 @@ void SinglePoints::add(const Positions& which, const std::vector<double>& coef, 
 double SinglePoints::error() const {
   double largest = 0.0;
   for (float norm : norm_) largest = std::max(largest, static_cast<double>(norm));
-  constexpr double kRounding = 0x1p-21;  // a few roundings
   const double dot = kernel_.gamma * largest;
   switch (kernel_.kind) {
     case KernelKind::linear:
@@ -127,14 +132,12 @@ double SinglePoints::error() const {
 }
 
 DenseSingle::DenseSingle(const DenseSingle& whole, const Positions& kept)
-    : SinglePoints(whole.kernel_, kept.size(), whole.n_features_),
+    : FloatSingle(whole.kernel_, kept.size(), whole.n_features_),
       panels_(padded(kept.size()) * whole.n_features_, 0.0f) {
   norm_.assign(padded(size_), 0.0f);
-  for (std::size_t k = 0; k < kept.size(); ++k) {
-    const auto old = static_cast<std::size_t>(kept[k]);
-    for (std::size_t f = 0; f < n_features_; ++f) panels_[at(k, f)] = whole.panels_[at(old, f)];
-    norm_[k] = whole.norm_[old];
-  }
+  take_points(whole.panels_.data(), n_features_, kept.data(), kept.size(), panels_.data());
+  for (std::size_t k = 0; k < kept.size(); ++k)
+    norm_[k] = whole.norm_[static_cast<std::size_t>(kept[k])];
 }
 
 void DenseSingle::measure() {

@@ -23,8 +23,8 @@ class SinglePoints {
 
   // Values of the examples at `which` with those in [from, to), row[k][j - from]. `from` is a
   // multiple of kLanes.
-  void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
-             float* const* row) const;
+  virtual void block(const std::int32_t* which, std::size_t count, std::size_t from,
+                     std::size_t to, float* const* row) const = 0;
   // The same with all examples.
   void rows(const Positions& which, const std::vector<float*>& row, std::size_t threads) const;
   // All values among the examples, out[k * stride + j].
@@ -32,13 +32,33 @@ class SinglePoints {
   // out[j] += sum over k of coef[k] times the value of which[k] with j, for j < to
   void add(const Positions& which, const std::vector<double>& coef, std::size_t to, double* out,
            std::size_t threads) const;
-  double error() const;  // of a value, about
+  virtual double error() const;  // of a value, about
   // The same for a linear kernel, which needs no values: out += X (X[which]' coef).
   virtual void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
                           std::size_t to) const = 0;
   // The examples at these positions, in this order.
   virtual std::unique_ptr<SinglePoints> subset(const Positions& kept) const = 0;
   std::atomic<std::uint64_t>* evaluations = nullptr;  // counts the values computed, also of subsets
+
+ protected:
+  // Values but for an rbf kernel, from dots.
+  void finish_dots(std::size_t count, const float* dots, float* out) const;
+  // Points of a tile that serves all queries while it is in the second-level cache.
+  static std::size_t tile(std::size_t bytes_per_point);
+
+  static constexpr double kRounding = 0x1p-21;  // a few
+
+  Kernel kernel_;
+  std::size_t size_, n_features_;
+  std::vector<float> norm_;  // squared; padded to whole panels
+};
+
+// Those that hold floats.
+class FloatSingle : public SinglePoints {
+ public:
+  using SinglePoints::SinglePoints;
+  void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
+             float* const* row) const override;
 
  protected:
   struct Pack {  // kSingleQueries examples, spread out densely
@@ -51,15 +71,9 @@ class SinglePoints {
                     std::size_t stride) const = 0;
   virtual std::size_t bytes_per_point() const = 0;
   virtual std::size_t packs_together() const = 0;  // how many are held at once
-  void finish(float norm, std::size_t from, std::size_t count, const float* dots,
-              float* out) const;
-
-  Kernel kernel_;
-  std::size_t size_, n_features_;
-  std::vector<float> norm_;  // squared; padded to whole panels
 };
 
-class DenseSingle final : public SinglePoints {
+class DenseSingle final : public FloatSingle {
  public:
   // From panels in the same order. Distances do not change when the mean is taken off, and single
   // precision then keeps more of them.
@@ -86,9 +100,9 @@ class DenseSingle final : public SinglePoints {
   std::vector<float> panels_;
 };
 
-class CsrSingle final : public SinglePoints {
+class CsrSingle final : public FloatSingle {
  public:
-  CsrSingle(const Kernel& kernel, std::size_t n_features) : SinglePoints(kernel, 0, n_features) {}
+  CsrSingle(const Kernel& kernel, std::size_t n_features) : FloatSingle(kernel, 0, n_features) {}
   void append(const std::int32_t* column, const double* value, std::size_t count);
   void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
                   std::size_t to) const override;
@@ -120,7 +134,7 @@ class CsrSingle final : public SinglePoints {
 template <typename T>
 DenseSingle::DenseSingle(const Kernel& kernel, std::size_t size, std::size_t n_features,
                          const T* panels)
-    : SinglePoints(kernel, size, n_features),
+    : FloatSingle(kernel, size, n_features),
       panels_((size + kLanes - 1) / kLanes * n_features * kLanes, 0.0f) {
   std::vector<double> centre(n_features, 0.0);
   if (kernel.kind == KernelKind::rbf) {

@@ -1,0 +1,60 @@
+// Single-precision kernel values of examples that are small integers times one factor (pixels,
+// counts, one-hot columns): their dots are sums of products of bytes, exact and several at once.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "single.hpp"
+
+namespace supple {
+
+class ByteSingle final : public SinglePoints {
+ public:
+  // From panels in the same order; null where the values are not such integers, or where the
+  // machine has no instructions for them.
+  template <typename T>
+  static std::unique_ptr<ByteSingle> from(const Kernel& kernel, std::size_t size,
+                                          std::size_t n_features, const T* panels);
+  void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
+             float* const* row) const override;
+  double error() const override;
+  void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
+                  std::size_t to) const override;
+  std::unique_ptr<SinglePoints> subset(const Positions& kept) const override;
+
+ private:
+  // A value is (u + shift) / per_step with u of 0 to 255.
+  struct Integers {
+    double per_step;
+    std::int32_t shift;
+    bool exact;
+  };
+  template <typename T>
+  static bool find(const T* values, std::size_t count, Integers& found);
+  ByteSingle(const Kernel& kernel, std::size_t size, std::size_t n_features,
+             const Integers& integers);
+  void measure();  // the rows, sums and norms, from the panels
+
+  struct Pack {  // kByteQueries examples without what is 0 in all of them
+    std::vector<std::uint32_t> value, used;
+    std::size_t n_used;
+    std::int32_t start[kByteQueries], norm[kByteQueries];
+  };
+  void pack(const std::int32_t* which, std::size_t count, Pack& pack) const;
+  const std::uint8_t* row(std::int32_t example) const {
+    const auto k = static_cast<std::size_t>(origin_[static_cast<std::size_t>(example)]);
+    return rows_->data() + 4 * n_fours_ * k;
+  }
+
+  Integers integers_;
+  double unit_;          // squared factor
+  std::size_t n_fours_;  // features in fours
+  // Rows of u, shared by all subsets: what is taken out of panels would come from far apart.
+  std::shared_ptr<const std::vector<std::uint8_t>> rows_;
+  Positions origin_;  // the row of each example
+  std::vector<std::uint32_t> panels_;
+  std::vector<std::int32_t> sum_, square_;  // of u and u^2 over the features; whole panels
+};
+
+}  // namespace supple

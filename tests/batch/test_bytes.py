@@ -1,0 +1,204 @@
+"""Kernel values of small integers times one factor, which the block solver takes from bytes."""
+
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from supple._core import PointsGram, has_byte_products
+
+import supple
+
+KERNELS = {
+    "rbf": (0.02, 0.0, 3),
+    "linear": (1.0, 0.0, 3),
+    "poly": (0.05, 1.0, 3),
+    "sigmoid": (0.01, 0.1, 3),
+}
+
+
+def rng():
+    return np.random.default_rng(5)
+
+
+def integers(low, high, n=150, d=19):
+    """All of low .. high (inclusive) are likely to be there."""
+    return rng().integers(low, high + 1, size=(n, d)).astype(float)
+
+
+def late(X, value):
+    X[-1, -1] = value
+    return X
+
+
+SMALL = {
+    "pixels of 16": lambda: integers(0, 16) / 16,
+    "pixels of 255": lambda: integers(0, 255) / 255,
+    "three of 255": lambda: 3 * integers(0, 85) / 255,
+    "counts": lambda: integers(0, 255),
+    "one-hot": lambda: (integers(0, 4) == 2).astype(float),
+    "all alike": lambda: np.full((40, 3), 0.7),
+    "ordinal codes": lambda: integers(-3, 3),
+    "only negative": lambda: -integers(1, 9) / 10,
+    "all of a byte": lambda: integers(-128, 127) * 0.1,
+    "far below 0": lambda: integers(-250, 5),
+    "two steps at least": lambda: np.where(integers(0, 1) > 0, 2.0, 3.0) / 7,
+    "no common smallest": lambda: rng().choice([6.0, 10.0, 15.0], size=(150, 9)) / 255,
+    "finer at the end": lambda: late(2.0 * integers(0, 60), 3.0) / 255,
+    "finer again and again": lambda: np.sort(2.0 ** rng().integers(0, 8, (200, 6)), axis=0)[::-1],
+    "a tiny factor": lambda: integers(0, 9) * 1e-9,
+    "zeros first": lambda: np.vstack([np.zeros((70, 19)), integers(0, 5)]),
+    "one feature": lambda: integers(0, 30, d=1) / 3,
+    "three features": lambda: integers(0, 30, d=3) / 3,
+    "four features": lambda: integers(0, 30, d=4) / 3,
+    "many features": lambda: integers(0, 255, n=70, d=1501) / 255 / 10,
+    "many zeros": lambda: integers(1, 255, d=90) * (integers(0, 9, d=90) > 7) / 255,
+    "few points": lambda: integers(0, 255, n=5) / 255,
+}
+OTHER = {
+    "real": lambda: rng().normal(size=(150, 19)),
+    "uniform": lambda: rng().random((150, 19)),
+    "zeros": lambda: np.zeros((40, 4)),
+    "more than a byte": lambda: late(integers(0, 255), 256.0),
+    "from far below 0 to far above": lambda: integers(-200, 200),
+    "large counts": lambda: integers(0, 255) ** 2 / 1000,
+    "nearly integers": lambda: integers(1, 9) + 1e-5 * rng().normal(size=(150, 19)),
+    "one is none": lambda: late(integers(0, 16) / 16, np.pi / 9),
+    "too fine": lambda: late(integers(0, 16), 1 / 512),
+    "own factors": lambda: integers(1, 16) / np.linspace(15.0, 16.0, 19),
+    "wide": lambda: integers(0, 255, n=20, d=9000) / 255 / 50,
+}
+
+
+def gram_of(X, kernel):
+    gamma, coef0, degree = KERNELS[kernel]
+    gram = PointsGram.dense(
+        kernel, gamma, coef0, degree, X.shape[1], X.dtype == np.float32, 1 << 20
+    )
+    gram.append(X)
+    return gram
+
+
+def exact_values(X, kernel):
+    gamma, coef0, degree = KERNELS[kernel]
+    X = X.astype(float)
+    if kernel == "rbf":
+        return np.exp(-gamma * cdist(X, X, "sqeuclidean"))
+    dots = X @ X.T
+    if kernel == "linear":
+        return dots
+    return (gamma * dots + coef0) ** degree if kernel == "poly" else np.tanh(gamma * dots + coef0)
+
+
+def check(X, kernel, bytes_expected):
+    gram = gram_of(X, kernel)
+    values, error, from_bytes = gram.rough_values(np.arange(len(X)))
+    assert from_bytes == (bytes_expected and has_byte_products)
+    np.testing.assert_allclose(values, exact_values(X, kernel), rtol=0, atol=error)
+    some = rng().permutation(len(X))[: len(X) // 2 + 1]
+    part, _, from_bytes = gram.rough_values(some)
+    assert from_bytes == (bytes_expected and has_byte_products)
+    np.testing.assert_allclose(part, values[np.ix_(some, some)], rtol=0, atol=error)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("data", SMALL)
+def test_small_integers(data, kernel, dtype):
+    check(SMALL[data]().astype(dtype), kernel, bytes_expected=True)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("data", OTHER)
+def test_others(data, kernel, dtype):
+    check(OTHER[data]().astype(dtype), kernel, bytes_expected=False)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("factor", [1e14, 1e-20])
+def test_extreme_factors(factor, kernel):
+    """Their squares leave single precision too little room."""
+    check(integers(0, 16) * factor, kernel, bytes_expected=False)
+
+
+def test_single_precision_scaled_in_double():
+    X = (integers(0, 255).astype(np.float32) / np.float32(255)).astype(float)
+    check(X, "rbf", bytes_expected=True)
+
+
+def test_distances_are_exact():
+    """Far from the origin too, where other values in single precision lose digits."""
+    X = integers(200, 203, d=300)
+    values, error, _ = gram_of(X, "rbf").rough_values(np.arange(len(X)))
+    np.testing.assert_allclose(values, exact_values(X, "rbf"), rtol=1e-6)
+    if has_byte_products:
+        assert error < 1e-6
+
+
+def test_steepest_kernel():
+    gram = PointsGram.dense("rbf", 1e300, 0.0, 3, 2, False, 1 << 20)
+    gram.append(np.array([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]]))
+    values, _, _ = gram.rough_values(np.arange(3))
+    np.testing.assert_allclose(values, [[1, 1, 0], [1, 1, 0], [0, 0, 1]], atol=1e-30)
+
+
+def test_largest_sums():
+    """No 32-bit integer overflows at the largest number of features, 8256."""
+    for low in (0.0, -128.0, -255.0):
+        X = low + np.repeat([[0.0], [1.0], [128.0], [255.0]], 8256, axis=1)
+        for kernel in ("linear", "rbf"):
+            check(X, kernel, bytes_expected=True)
+
+
+def test_few_entries_stay_sparse():
+    X = integers(1, 255, d=90) * (integers(0, 99, d=90) > 95) / 255
+    check(X, "linear", bytes_expected=False)
+
+
+MACHINES = {
+    "SVC": {"C": 2.0},
+    "NuSVC": {"nu": 0.7},
+    "SVR": {"C": 1.0, "epsilon": 0.2},
+    "OneClassSVM": {"nu": 0.2},
+    "SVDD": {"C": 0.003},
+}
+FIT_KERNELS = {
+    "rbf": {"gamma": 0.3},
+    "linear": {},
+    "poly": {"degree": 2, "gamma": 0.3, "coef0": 1.0},
+}
+
+
+@pytest.mark.parametrize("low", [0, -8])
+@pytest.mark.parametrize("kernel", FIT_KERNELS)
+@pytest.mark.parametrize("name", MACHINES)
+def test_fits_are_exact(name, kernel, low, judge):
+    X = rng().integers(low, low + 17, size=(2600, 7)) / 8
+    X[:, 0] = abs(X[:, 0]) + 1.0  # the origin lies outside the points
+    t = X[:, 0] + np.sin(2 * X[:, 1]) + 0.6 * rng().normal(size=len(X))
+    y = {"SVC": (t > np.median(t)).astype(int), "SVR": t}
+    y["NuSVC"] = y["SVC"]
+    params = {"kernel": kernel, **FIT_KERNELS[kernel], **MACHINES[name]}
+    model = getattr(supple, name)(**params).fit(X, y.get(name))
+    judge(model, X, y.get(name))
+
+
+@pytest.mark.parametrize("params", [{"cache_size": 0.2}, {"shrinking": False}, {"n_jobs": 2}])
+def test_settings(params, judge):
+    X = rng().integers(0, 17, size=(2600, 7)) / 8
+    y = (X[:, 0] + np.sin(2 * X[:, 1]) + 0.6 * rng().normal(size=len(X)) > 1.5).astype(int)
+    judge(supple.SVC(gamma=0.3, **params).fit(X, y), X, y)
+
+
+def test_many_classes_and_updates():
+    X = rng().integers(0, 17, size=(900, 12)) / 16
+    y = np.digitize(X[:, :4].sum(axis=1), [1.6, 2.0, 2.4])
+    model = supple.SVC(gamma=0.5).fit(X[:800], y[:800])
+    model.partial_fit(X[800:], y[800:])
+    again = supple.SVC(gamma=0.5).fit(X, y)
+    np.testing.assert_allclose(
+        model.decision_function(X[:99]), again.decision_function(X[:99]), atol=1e-7
+    )
+    X[3] += 0.01  # no longer integers
+    other = supple.SVC(gamma=0.5).fit(X, y)
+    assert other.exact_
+    assert other.kkt_violation_ <= 1e-8
