@@ -28,10 +28,11 @@ void ActiveSet::assign(const Positions& members) {
       std::find_if(members.begin(), members.end(), second) - members.begin());
   F.resize(size());
   for (auto* values : {&c_, &bar_up_, &bar_low_}) values->resize(h.per * size());
-  for (std::size_t a = 0; a < size(); ++a) {
-    for (std::size_t j = 0; j < h.per; ++j) c_[j * size() + a] = h.c[member(a) * h.per + j];
-    moved(a);
-  }
+  for (std::size_t j = 0; j < h.per; ++j)
+    for (std::size_t a = 0; a < size(); ++a) {
+      c_[j * size() + a] = h.c[member(a) * h.per + j];
+      moved(a, j);
+    }
   refresh();
 }
 
@@ -58,14 +59,6 @@ void ActiveSet::keep(const Positions& kept) {
 
 void ActiveSet::refresh() {
   for (std::size_t a = 0; a < size(); ++a) F[a] = h.F[member(a)];
-}
-
-void ActiveSet::moved(std::size_t a) {
-  for (std::size_t j = 0; j < h.per; ++j) {
-    const std::size_t v = member(a) * h.per + j, at = j * size() + a;
-    bar_up_[at] = h.x[v] < h.hi[v] ? 0.0 : kInf;
-    bar_low_[at] = h.x[v] > h.lo[v] ? 0.0 : -kInf;
-  }
 }
 
 Extremes ActiveSet::extremes() const {

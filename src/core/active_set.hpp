@@ -1,6 +1,8 @@
 // The members that the block solver looks at in every round: their F, and what decides who is to
 // move, side by side so that a scan of all takes microseconds.
 #pragma once
+#include <limits>
+
 #include "head.hpp"
 
 namespace supple {
@@ -20,7 +22,11 @@ class ActiveSet {
   void assign(const Positions& members);  // those of one group together
   void keep(const Positions& kept);       // only these remain
   void refresh();                         // F from the head
-  void moved(std::size_t a);              // x of its variables has changed
+  void moved(std::size_t a, std::size_t j) {  // x of its variable j has changed
+    const std::size_t v = member(a) * h.per + j, at = j * size() + a;
+    bar_up_[at] = h.x[v] < h.hi[v] ? 0.0 : std::numeric_limits<double>::infinity();
+    bar_low_[at] = h.x[v] > h.lo[v] ? 0.0 : -std::numeric_limits<double>::infinity();
+  }
 
   std::size_t size() const { return member_.size(); }
   std::size_t member(std::size_t a) const { return static_cast<std::size_t>(member_[a]); }

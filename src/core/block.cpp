@@ -241,16 +241,14 @@ void BlockSolver::spread() {
   for (std::int32_t t : set_.held()) {
     const std::size_t a = set_.who(t), m = active_.member(a);
     double change = 0.0;
-    bool moved = false;
     for (std::size_t j = 0; j < h.per; ++j) {
       double& x = h.x[m * h.per + j];
       const double x_new = local.x[j * set_.columns() + static_cast<std::size_t>(t)];
+      if (x_new == x) continue;
       change += x_new - x;
-      moved |= x_new != x;
       x = x_new;
+      active_.moved(a, j);
     }
-    if (!moved) continue;
-    active_.moved(a);
     if (change == 0.0) continue;
     changed.push_back(static_cast<std::int32_t>(a));
     places.push_back(t);

@@ -51,7 +51,7 @@ void LocalProblem::set_bars(std::size_t v) {
 }
 
 void LocalProblem::scan(float delta, const float* row_i, const float* row_j) {
-  pick_.assign(n_groups, {-1, kInf, -kInf});
+  pick_.fill({-1, kInf, -kInf});
   for (const Segment& s : segments) {
     const Scan found = simd().step_and_scan_f32(delta, row_i + s.column, row_j + s.column,
                                                 G.data() + s.start, bar_up_.data() + s.start,

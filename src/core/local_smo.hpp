@@ -2,6 +2,7 @@
 // single precision, x is in double precision: what F becomes by the changes of x is not computed
 // here.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -19,7 +20,6 @@ struct LocalProblem {
     std::size_t group, start, length, column;
   };
   std::vector<Segment> segments;
-  std::size_t n_groups = 1;
   std::vector<double> x, lo, hi;  // per variable
   double unit = 1.0;  // of G: whatever the scale of the problem, single precision has room for it
   AlignedSingles G, diagonal;
@@ -51,7 +51,7 @@ struct LocalProblem {
   std::vector<char> gathered_;  // per column: its row is in kernel_
   AlignedSingles bar_up_, bar_low_;
   std::vector<std::size_t> column_;
-  std::vector<Pick> pick_;  // per group
+  std::array<Pick, 2> pick_;  // per group
 };
 
 }  // namespace supple

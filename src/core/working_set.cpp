@@ -132,7 +132,6 @@ void WorkingSet::make_room(const std::array<std::size_t, 2>& needed) {
 void WorkingSet::list_places() {
   held_.clear();
   held_.reserve(columns());
-  local.n_groups = groups_;
   local.segments.clear();
   for (std::size_t j = 0; j < per_; ++j)
     for (std::size_t g = 0; g < groups_; ++g) {
