@@ -172,7 +172,9 @@ struct Head {
   bool enter_margin(std::size_t v, double right_side = 0.0) {
     return enter_margin(std::vector{v}, {right_side});
   }
-  void leave_margin(std::size_t v, double share = 0.0);  // see Factor::remove
+  // Out of it; for the shares see Factor::remove.
+  void leave_margin(const std::vector<std::size_t>& leaving, const std::vector<double>& shares);
+  void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }
   void sync_block();  // give every variable of the factor a column of the block
   void append_columns(const std::vector<std::int64_t>& entering);  // to the block
 

@@ -1,6 +1,7 @@
 // Newton polish: a primal active-set method started from a feasible, nearly optimal x. On the
 // margin set the equality system is solved exactly; steps stop at the box and the blocking
-// variable leaves; when the margin gradients vanish, violators enter. The objective never rises.
+// variable leaves, with others that would block next; when the margin gradients vanish, violators
+// enter. The objective never rises.
 // With one violator at a time, from x = 0, this is SimpleSVM (Vishwanathan, Smola & Murty 2003).
 #include <algorithm>
 #include <cmath>
@@ -42,6 +43,7 @@ class Polish {
   void newton();
   bool step_to_box(double& alpha);
   void snap_and_leave(std::size_t v, double bound);
+  void take_back_rise();
 
   Head& h;
   double goal_, floor_;
@@ -52,25 +54,31 @@ class Polish {
   std::vector<double> g_, dx_, buffer_;
   PerGroup dmu_{};
   bool turned_away_ = false;  // a variable that entered could not move at all
-  int stalls_ = 0;            // rounds in a row in which that happened
+  int stalls_ = 0;            // rounds in a row in which that happened, and nothing was gained
+  bool careful_ = false;      // variables leave one at a time
+  bool hasty_ = false;        // in the last round several left together
+  PerGroup mu_before_{};      // that round
 };
 
 void Polish::drop_edges() {
   const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.peak_mass;
-  const std::vector<std::int64_t> present = h.factor.variables();
-  for (std::int64_t k : present) {
+  std::vector<std::size_t> leaving;
+  for (std::int64_t k : h.factor.variables()) {
     const auto v = static_cast<std::size_t>(k);
     h.snap(v, rounding);
-    if (!h.inside(v)) h.leave_margin(v);
+    if (!h.inside(v)) leaving.push_back(v);
   }
+  h.leave_margin(leaving, std::vector<double>(leaving.size(), 0.0));
 }
 
 void Polish::sync_factor() {
   drop_edges();
   std::vector<char> in_factor(h.variables(), 0);
   for (std::int64_t v : h.factor.variables()) in_factor[static_cast<std::size_t>(v)] = 1;
+  std::vector<Violator> missing;
   for (std::size_t v = 0; v < h.variables(); ++v)
-    if (h.inside(v) && !in_factor[v]) admit(v);
+    if (h.inside(v) && !in_factor[v]) missing.push_back({v, 0.0});
+  admit_several(missing, missing.size());
 }
 
 void Polish::sync_expansion() {
@@ -197,37 +205,80 @@ double Polish::margin_residual() {
   return worst;
 }
 
-// One step of the equality system, cut at the box. False: a variable was blocked and has left.
+// One step of the equality system, cut at the box. False: variables were blocked and have left.
+// Half of those that the whole step would take out of the box go at a time: most of them would
+// follow one by one, each at the cost of a solution. The missing sum is made up for by the next
+// step.
 bool Polish::step_to_box(double& alpha) {
   h.factor.solve(h.missing(), dx_, dmu_);
-  alpha = 1.0;
-  std::ptrdiff_t blocking = -1;
+  struct Blocker {
+    double alpha;
+    std::size_t variable;
+    double bound;
+  };
+  std::vector<Blocker> blockers;
   const auto& margin = h.factor.variables();
   for (std::size_t i = 0; i < margin.size(); ++i) {
     const auto v = static_cast<std::size_t>(margin[i]);
-    const double gap = dx_[i] > 0.0 ? h.hi[v] - h.x[v] : h.x[v] - h.lo[v];
-    if (dx_[i] != 0.0 && std::max(0.0, gap) < alpha * std::abs(dx_[i])) {
-      alpha = std::max(0.0, gap) / std::abs(dx_[i]);
-      blocking = static_cast<std::ptrdiff_t>(i);
-    }
+    const double bound = dx_[i] > 0.0 ? h.hi[v] : h.lo[v];
+    const double gap = std::max(0.0, dx_[i] > 0.0 ? bound - h.x[v] : h.x[v] - bound);
+    if (gap < std::abs(dx_[i])) blockers.push_back({gap / std::abs(dx_[i]), v, bound});
   }
+  const std::size_t count = careful_ || stalls_ > 1 ? std::min<std::size_t>(1, blockers.size())
+                                                    : (blockers.size() + 1) / 2;
+  std::partial_sort(blockers.begin(), blockers.begin() + static_cast<std::ptrdiff_t>(count),
+                    blockers.end(),
+                    [](const Blocker& a, const Blocker& b) { return a.alpha < b.alpha; });
+  blockers.resize(count);
+  alpha = blockers.empty() ? 1.0 : blockers[0].alpha;
   for (std::size_t i = 0; i < margin.size(); ++i)
     h.x[static_cast<std::size_t>(margin[i])] += alpha * dx_[i];
   h.factor.scale_right_side(1.0 - alpha);  // what is left of the gradients
   for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += alpha * dmu_[e];
-  if (blocking < 0) return true;
-  const auto v = static_cast<std::size_t>(margin[static_cast<std::size_t>(blocking)]);
-  snap_and_leave(v, dx_[static_cast<std::size_t>(blocking)] > 0.0 ? h.hi[v] : h.lo[v]);
+  if (blockers.empty()) return true;
+  interrupt_();
+  hasty_ = hasty_ || count > 1;
+  std::vector<std::size_t> leaving;
+  std::vector<double> shares;
+  for (const Blocker& b : blockers) {
+    leaving.push_back(b.variable);
+    shares.push_back(&b == &blockers[0] ? 0.0 : h.x[b.variable] - b.bound);
+    h.x[b.variable] = b.bound;
+  }
+  h.leave_margin(leaving, shares);
   return false;
 }
 
 void Polish::newton() {
+  hasty_ = false;
+  mu_before_ = h.mu;
   margin_residual();
   for (double& g : g_) g = -g;
   h.factor.set_right_side(g_);
   double alpha = 0.0;
   while (h.factor.size() > 0 && !step_to_box(alpha))
     if (alpha == 0.0) turned_away_ = true;
+}
+
+// F follows x; if several left together and the objective has not fallen, they will leave one by one
+// from now on, and what made it rise is undone.
+void Polish::take_back_rise() {
+  const std::vector<double> x_before = x_known_, F_before = h.F;
+  sync_expansion();
+  if (!hasty_) return;
+  double rise = 0.0, moved = 0.0;
+  for (std::size_t v = 0; v < h.variables(); ++v) {
+    const std::size_t m = h.member_of(v);
+    rise += (h.x[v] - x_before[v]) * (0.5 * (F_before[m] + h.F[m]) - h.c[v]);
+    moved += std::abs(h.x[v] - x_before[v]);
+  }
+  const bool lost = !h.balanced(1e-12);
+  careful_ = lost || !(rise < 0.0);
+  if (!lost && !(rise > moved * h.rounding())) return;
+  h.x = x_known_ = x_before;
+  h.F = F_before;
+  h.mu = mu_before_;
+  sync_factor();
 }
 
 PolishResult Polish::run(std::int64_t max_rounds) {
@@ -237,7 +288,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   int idle = 0;  // rounds since the violations fell markedly
   for (; rounds < max_rounds; ++rounds) {
     interrupt_();
-    sync_expansion();
+    take_back_rise();
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) {
         sync_rough();
@@ -260,10 +311,10 @@ PolishResult Polish::run(std::int64_t max_rounds) {
       return {true, rounds};
     }
     // Many violators may enter at once while that makes progress; where some are turned away
-    // twice in a row, the next round admits a single one, and only to a point that is optimal on
-    // the margin set, as the theory of active sets asks.
+    // twice in a row and the violations do not fall markedly, the next round admits a single one,
+    // and only to a point that is optimal on the margin set, as the theory of active sets asks.
     std::size_t room = std::max<std::size_t>(8, h.factor.size() / 2);
-    stalls_ = turned_away_ ? stalls_ + 1 : 0;
+    stalls_ = turned_away_ && idle > 0 ? stalls_ + 1 : 0;
     turned_away_ = false;
     if (stalls_ > 1 || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
     if (room == 1) pair_up(found);
