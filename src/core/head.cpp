@@ -92,7 +92,7 @@ void Head::enter(const Slots& entering, const std::vector<double>& c_new,
   F.insert(F.end(), kx.begin(), kx.end());
   c.insert(c.end(), c_new.begin(), c_new.end());
   group.insert(group.end(), groups_new.begin(), groups_new.end());
-  rough.resize(now, 0);
+  rough.resize(now, 0.0);
   for (auto* bounds : {&x, &lo, &hi}) bounds->resize(now * per, 0.0);
   const auto last = static_cast<std::size_t>(*std::max_element(entering.begin(), entering.end()));
   if (member_at_.size() <= last) member_at_.resize(last + 1, -1);
@@ -166,7 +166,6 @@ void Head::restore(const Snapshot& snapshot) {
   mu = snapshot.mu;
   target = snapshot.target;
   rough = snapshot.rough;
-  roughness = snapshot.roughness;
   behind = snapshot.behind;
   x_behind = snapshot.x_behind;
   forget_factor();
@@ -281,6 +280,24 @@ double Head::violation(const std::vector<double>& kx) const {
 
 Audit Head::audit() const {
   return {violation(F), scale(F), rounding(), balanced(1e-13)};
+}
+
+Head::Slack Head::slack(std::size_t fewest) const {
+  std::vector<double> of(members(), kInf);
+  std::size_t needed = 0;
+  for (std::size_t m = 0; m < members(); ++m) {
+    for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
+      if (x[v] < hi[v]) of[m] = std::min(of[m], gradient(v));
+      if (x[v] > lo[v]) of[m] = std::min(of[m], -gradient(v));
+    }
+    needed += of[m] <= 0.0;
+  }
+  const std::size_t wanted = std::max(fewest, 3 * needed);
+  if (wanted >= members()) return {of, kInf};
+  std::vector<double> sorted = of;
+  const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(wanted);
+  std::nth_element(sorted.begin(), last, sorted.end());
+  return {std::move(of), *last};
 }
 
 std::size_t Head::violators(double eps) const {

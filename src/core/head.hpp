@@ -42,8 +42,7 @@ struct Snapshot {
   std::vector<double> F, x, c, lo, hi;
   std::vector<std::uint8_t> group;
   PerGroup mu, target;
-  std::vector<char> rough;
-  double roughness;
+  std::vector<double> rough;
   std::vector<char> behind;
   std::vector<double> x_behind;
 };
@@ -58,10 +57,9 @@ struct Head {
   // per member
   std::vector<std::int64_t> slot;
   std::vector<double> F;
-  // The block solver leaves F of members away from the margin in single precision: they are rough,
-  // and their F is known to within `roughness`.
-  std::vector<char> rough;
-  double roughness = 0.0;
+  // F of members away from the margin may follow x in single precision: it is then known to within
+  // so much only, and 0 stands for double precision.
+  std::vector<double> rough;
   // While the block solver or the polish works, rough members may be behind: their F belongs to
   // `x_behind`, and nothing reads it until catch_up. Empty if there are none.
   std::vector<char> behind;
@@ -92,6 +90,9 @@ struct Head {
   }
   double gradient(std::size_t v) const { return F[member_of(v)] - c[v] + mu[group[v]]; }
   bool inside(std::size_t v) const { return lo[v] < x[v] && x[v] < hi[v]; }
+  bool inside_any(std::size_t member) const {
+    return inside(member * per) || inside(member * per + per - 1);
+  }
   bool fixed(std::size_t v) const { return lo[v] == hi[v]; }
 
   // A variable within `rounding` of a bound is put on it: as a margin variable it would fix mu.
@@ -114,7 +115,7 @@ struct Head {
   bool jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
             const std::vector<double>& hi_new, const PerGroup& target_new);
   Snapshot save() const {
-    return {slot, F, x, c, lo, hi, group, mu, target, rough, roughness, behind, x_behind};
+    return {slot, F, x, c, lo, hi, group, mu, target, rough, behind, x_behind};
   }
   void restore(const Snapshot& snapshot);
   void refresh();        // F from scratch
@@ -122,9 +123,18 @@ struct Head {
   // it once was (where it was not rough then).
   struct Known {
     std::vector<double> x, F;
-    std::vector<char> rough;
+    std::vector<double> rough;
   };
   void sharpen(const Known* known = nullptr);
+  void sharpen(const std::vector<std::size_t>& chosen);  // from scratch
+  double roughest() const;  // of all members
+  // How far members are from violating KKT, by F, and from where on they are far: as many as are
+  // two times those that are not away from it, but at least `fewest` in all, are near.
+  struct Slack {
+    std::vector<double> of;
+    double far;
+  };
+  Slack slack(std::size_t fewest) const;
   void note_changes(std::uint64_t count);  // of F
   bool worn() const;     // F has gathered more rounding than it need have
   void forget_factor();  // factor and block will be built again

@@ -29,8 +29,7 @@ Expansion Head::by_member(const Coefficient& coefficient) const {
 
 void Head::refresh() {
   F = expansion();
-  std::fill(rough.begin(), rough.end(), 0);
-  roughness = 0.0;
+  std::fill(rough.begin(), rough.end(), 0.0);
   behind.clear();
   updates = 0;
   peak_mass = mass();
@@ -43,26 +42,30 @@ void Head::note_changes(std::uint64_t count) {
 
 bool Head::worn() const { return updates > 50'000 || peak_mass > 100.0 * mass(); }
 
+double Head::roughest() const {
+  return rough.empty() ? 0.0 : *std::max_element(rough.begin(), rough.end());
+}
+
 void Head::sharpen(const Known* known) {
-  if (roughness == 0.0) return;
+  if (roughest() == 0.0) return;
   // The extremes of F - c decide whether x is optimal, and mu where a group has no margin; the
   // margin variables are to be solved for.
   PerGroup up{kInf, kInf}, low{-kInf, -kInf};
   for (std::size_t v = 0; v < variables(); ++v) {
     if (fixed(v) || is_behind(member_of(v))) continue;
-    const double G = F[member_of(v)] - c[v];
-    if (x[v] < hi[v]) up[group[v]] = std::min(up[group[v]], G);
-    if (x[v] > lo[v]) low[group[v]] = std::max(low[group[v]], G);
+    const double G = F[member_of(v)] - c[v], doubt = rough[member_of(v)];
+    if (x[v] < hi[v]) up[group[v]] = std::min(up[group[v]], G + doubt);
+    if (x[v] > lo[v]) low[group[v]] = std::max(low[group[v]], G - doubt);
   }
   std::vector<std::size_t> close, known_once;
   for (std::size_t m = 0; m < members(); ++m) {
-    if (!rough[m] || is_behind(m)) continue;
+    if (rough[m] == 0.0 || is_behind(m)) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
       const double G = F[m] - c[v];
       if (inside(v) ||
-          (!fixed(v) && ((x[v] < hi[v] && G <= up[group[v]] + 2.0 * roughness) ||
-                         (x[v] > lo[v] && G >= low[group[v]] - 2.0 * roughness)))) {
-        (known && !known->rough[m] ? known_once : close).push_back(m);
+          (!fixed(v) && ((x[v] < hi[v] && G - rough[m] <= up[group[v]]) ||
+                         (x[v] > lo[v] && G + rough[m] >= low[group[v]])))) {
+        (known && known->rough[m] == 0.0 ? known_once : close).push_back(m);
         break;
       }
     }
@@ -71,15 +74,22 @@ void Head::sharpen(const Known* known) {
     refresh();
     return;
   }
-  const std::vector<double> exact = values_at(support(), close);
-  for (std::size_t k = 0; k < close.size(); ++k) F[close[k]] = exact[k];
-  if (!known_once.empty()) {
-    const std::vector<double> added = values_at(change_since(known->x), known_once);
-    for (std::size_t k = 0; k < known_once.size(); ++k)
-      F[known_once[k]] = known->F[known_once[k]] + added[k];
-    close.insert(close.end(), known_once.begin(), known_once.end());
+  sharpen(close);
+  if (known_once.empty()) return;
+  const std::vector<double> added = values_at(change_since(known->x), known_once);
+  for (std::size_t k = 0; k < known_once.size(); ++k) {
+    F[known_once[k]] = known->F[known_once[k]] + added[k];
+    rough[known_once[k]] = 0.0;
   }
-  for (std::size_t m : close) rough[m] = 0;
+}
+
+void Head::sharpen(const std::vector<std::size_t>& chosen) {
+  if (chosen.empty()) return;
+  const std::vector<double> exact = values_at(support(), chosen);
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    F[chosen[k]] = exact[k];
+    rough[chosen[k]] = 0.0;
+  }
 }
 
 Expansion Head::support() const {
@@ -107,7 +117,7 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
   if (e.coef.empty()) return;
   std::vector<std::size_t> sharp;
   for (std::size_t m = 0; m < members(); ++m)
-    if (!rough[m]) sharp.push_back(m);
+    if (rough[m] == 0.0 && !is_behind(m)) sharp.push_back(m);
   const std::vector<double> added = values_at(e, sharp);
   for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
   note_changes(1);
@@ -116,7 +126,9 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
 std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::size_t>& wanted) {
   std::vector<double> out(wanted.size(), 0.0), by_factor(members(), 0.0);
   // What margin members mean to each other.
-  const std::vector<char> done = add_by_factor(e, by_factor);
+  std::vector<char> done(members(), 0);
+  if (std::any_of(wanted.begin(), wanted.end(), [&](std::size_t m) { return inside_any(m); }))
+    done = add_by_factor(e, by_factor);
   Expansion rest;
   for (std::size_t k = 0; k < e.coef.size(); ++k)
     if (!done[static_cast<std::size_t>(e.member[k])]) {
@@ -170,7 +182,7 @@ std::vector<char> Head::add_by_factor(const Expansion& e, std::vector<double>& o
 void Head::follow_roughly(const Expansion& change) {
   Positions targets;
   for (std::size_t m = 0; m < members(); ++m)
-    if (rough[m] && !is_behind(m)) targets.push_back(static_cast<std::int32_t>(m));
+    if (rough[m] > 0.0 && !is_behind(m)) targets.push_back(static_cast<std::int32_t>(m));
   add_roughly(change, targets);
 }
 
@@ -187,7 +199,8 @@ void Head::add_roughly(const Expansion& change, const Positions& targets) {
   if (change.coef.empty() || targets.empty()) return;
   double mass = 0.0;
   for (double coef : change.coef) mass += std::abs(coef);
-  roughness += mass * single_error();
+  const double added_doubt = mass * single_error();
+  for (std::int32_t m : targets) rough[static_cast<std::size_t>(m)] += added_doubt;
   if (const auto sheet = gram.sheet()) {
     add_from_sheet(*sheet, change, targets);
     return;

@@ -21,8 +21,7 @@ class Polish {
         floor_(floor),
         pace_(pace),
         interrupt_(interrupt),
-        x_known_(head.x),
-        x_rough_(head.x) {}
+        x_known_(head.x) {}
   PolishResult run(std::int64_t max_rounds);
 
  private:
@@ -31,9 +30,12 @@ class Polish {
     double size;
   };
   void sync_factor();
+  void set_far_behind();
   void sync_expansion();
-  void sync_rough();
+  void sync_behind();
+  void sharpen();
   void drop_edges();  // variables that ended on a bound leave the factor
+  double violation(std::size_t v) const;  // of a variable on a bound
   std::vector<Violator> violators() const;
   void pair_up(std::vector<Violator>& found) const;
   double margin_residual();
@@ -50,7 +52,8 @@ class Polish {
   Pace pace_;
   const Interrupt& interrupt_;  // asked after each change of the factor, which takes a while
   std::vector<double> x_known_;  // the x that h.F belongs to
-  std::vector<double> x_rough_;  // the same for rough members
+  std::vector<char> far_;        // members that are left behind until nothing else is to be done
+  bool rough_ = false;           // F of other members follows x in single precision
   std::vector<double> g_, dx_, buffer_;
   PerGroup dmu_{};
   bool turned_away_ = false;  // a variable that entered could not move at all
@@ -81,21 +84,68 @@ void Polish::sync_factor() {
   admit_several(missing, missing.size());
 }
 
-void Polish::sync_expansion() {
-  if (pace_ == Pace::one)
-    h.follow_by_rows(x_known_);
-  else
-    h.follow_sharply(x_known_);
-  x_known_ = h.x;
+// Where some of F is in single precision, only the margin needs more. Members far from it cannot be
+// violators until x has moved far enough: they are looked at only when the others leave nothing to
+// do.
+void Polish::set_far_behind() {
+  constexpr std::size_t kFewest = 1024;
+  rough_ = h.roughest() > 0.0;
+  if (!rough_) return;
+  far_ = h.behind;
+  if (far_.empty()) {
+    const Head::Slack slack = h.slack(kFewest);
+    far_.resize(h.members());
+    for (std::size_t m = 0; m < h.members(); ++m) far_[m] = slack.of[m] >= slack.far;
+    h.behind = far_;
+    h.x_behind = h.x;
+  }
+  const double rounding = h.rounding();
+  for (std::size_t m = 0; m < h.members(); ++m)
+    if (far_[m]) h.rough[m] = std::max(h.rough[m], rounding);
 }
 
-// Rough members cannot be violators until x has moved far enough: they are looked at only when the
-// others leave nothing to do.
-void Polish::sync_rough() {
-  h.follow_roughly(h.change_since(x_rough_));
+void Polish::sync_expansion() {
+  if (pace_ == Pace::one) {
+    h.follow_by_rows(x_known_);
+  } else {
+    if (rough_) {
+      std::vector<char> at_margin(h.members(), 0);
+      for (std::int64_t v : h.factor.variables())
+        at_margin[h.member_of(static_cast<std::size_t>(v))] = 1;
+      const double rounding = h.rounding();
+      for (std::size_t m = 0; m < h.members(); ++m)
+        if (!at_margin[m]) h.rough[m] = std::max(h.rough[m], rounding);
+    }
+    h.follow(x_known_);
+  }
+  x_known_ = h.x;
+  sharpen();
+}
+
+void Polish::sync_behind() {
   h.catch_up();
-  x_rough_ = h.x;
   h.sharpen();
+  sharpen();
+  if (!rough_) return;
+  for (std::size_t m = 0; m < h.members(); ++m)
+    if (h.rough[m] == 0.0) far_[m] = 0;  // no more
+  h.behind = far_;
+  h.x_behind = h.x;
+}
+
+// Who may be a violator is seen in double precision.
+void Polish::sharpen() {
+  if (!rough_) return;
+  std::vector<std::size_t> doubtful;
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    if (h.rough[m] == 0.0 || h.is_behind(m)) continue;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
+      if (h.inside(v) || (!h.fixed(v) && violation(v) + h.rough[m] > goal_)) {
+        doubtful.push_back(m);
+        break;
+      }
+  }
+  h.sharpen(doubtful);
 }
 
 void Polish::admit(std::size_t v) {
@@ -164,13 +214,15 @@ void Polish::slide(std::size_t v) {
   }
 }
 
+double Polish::violation(std::size_t v) const {
+  return h.x[v] <= h.lo[v] ? -h.gradient(v) : h.gradient(v);
+}
+
 std::vector<Polish::Violator> Polish::violators() const {
   std::vector<Violator> found;
   for (std::size_t v = 0; v < h.variables(); ++v) {
-    if (h.fixed(v) || h.inside(v) || h.rough[h.member_of(v)]) continue;
-    const double g = h.gradient(v);
-    const double size = h.x[v] <= h.lo[v] ? -g : g;
-    if (size > goal_) found.push_back({v, size});
+    if (h.fixed(v) || h.inside(v) || h.rough[h.member_of(v)] > 0.0) continue;
+    if (violation(v) > goal_) found.push_back({v, violation(v)});
   }
   std::sort(found.begin(), found.end(),
             [](const Violator& a, const Violator& b) { return a.size > b.size; });
@@ -263,7 +315,7 @@ void Polish::newton() {
 // F follows x; if several left together and the objective has not fallen, they will leave one by one
 // from now on, and what made it rise is undone.
 void Polish::take_back_rise() {
-  const std::vector<double> x_before = x_known_, F_before = h.F;
+  const std::vector<double> x_before = x_known_, F_before = h.F, rough_before = h.rough;
   sync_expansion();
   if (!hasty_) return;
   double rise = 0.0, moved = 0.0;
@@ -277,11 +329,13 @@ void Polish::take_back_rise() {
   if (!lost && !(rise > moved * h.rounding())) return;
   h.x = x_known_ = x_before;
   h.F = F_before;
+  h.rough = rough_before;
   h.mu = mu_before_;
   sync_factor();
 }
 
 PolishResult Polish::run(std::int64_t max_rounds) {
+  set_far_behind();
   sync_factor();
   std::int64_t rounds = 0;
   double best = std::numeric_limits<double>::infinity();
@@ -291,7 +345,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     take_back_rise();
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) {
-        sync_rough();
+        sync_behind();
         h.balance_mu();
         break;
       }
@@ -302,10 +356,11 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     best = std::min(best, worst);
     const bool stuck = worst <= floor_ && idle > 4;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
-      if (!h.behind.empty() || (h.roughness > 0.0 && x_rough_ != h.x)) {
-        sync_rough();
+      if (!h.behind.empty() && h.x_behind != h.x) {
+        sync_behind();
         continue;
       }
+      h.behind.clear();
       drop_edges();
       h.balance_mu();
       return {true, rounds};
@@ -322,7 +377,8 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     newton();
   }
   sync_expansion();
-  sync_rough();
+  sync_behind();
+  h.behind.clear();
   drop_edges();
   h.balance_mu();
   return {false, rounds};
