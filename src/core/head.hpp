@@ -128,8 +128,8 @@ struct Head {
   void sharpen(const Known* known = nullptr);
   void sharpen(const std::vector<std::size_t>& chosen);  // from scratch
   double roughest() const;  // of all members
-  // How far members are from violating KKT, by F, and from where on they are far: as many as are
-  // two times those that are not away from it, but at least `fewest` in all, are near.
+  // How far members are from violating KKT, by F, and from where on they are far: near are three
+  // times as many as are on the margin or violate, and at least `fewest`.
   struct Slack {
     std::vector<double> of;
     double far;

@@ -89,7 +89,7 @@ void Polish::sync_factor() {
 // do.
 void Polish::set_far_behind() {
   constexpr std::size_t kFewest = 1024;
-  rough_ = h.roughest() > 0.0;
+  rough_ = pace_ != Pace::one && h.roughest() > 0.0;
   if (!rough_) return;
   far_ = h.behind;
   if (far_.empty()) {
@@ -312,8 +312,8 @@ void Polish::newton() {
     if (alpha == 0.0) turned_away_ = true;
 }
 
-// F follows x; if several left together and the objective has not fallen, they will leave one by one
-// from now on, and what made it rise is undone.
+// F follows x; if several left together and the objective has not fallen, they will leave one by
+// one from now on, and what made it rise is undone.
 void Polish::take_back_rise() {
   const std::vector<double> x_before = x_known_, F_before = h.F, rough_before = h.rough;
   sync_expansion();
@@ -332,6 +332,7 @@ void Polish::take_back_rise() {
   h.rough = rough_before;
   h.mu = mu_before_;
   sync_factor();
+  sync_expansion();
 }
 
 PolishResult Polish::run(std::int64_t max_rounds) {
