@@ -71,7 +71,8 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
     entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
   }
   Slots own(slots.end() - static_cast<std::ptrdiff_t>(entering.size()), slots.end());
-  if (block.columns() > 0 && block.rows() == members())  // the block will need all of their rows
+  // The block will need all of their rows; a kernel that may throw does so before any change.
+  if (block.rows() == members() && (block.columns() > 0 || !gram.has_blocks()))
     for (std::int64_t s : own) gram.row(static_cast<std::size_t>(s));
   std::vector<double> columns(own.size() * slots.size());
   gram.values(own, slots, columns.data());
