@@ -62,7 +62,7 @@ void bind_head(nb::module_& m) {
       .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
       .def_prop_ro("members", &Head::members)
       .def_prop_ro("worn", &Head::worn)
-      .def_prop_ro("rough", [](const Head& h) { return h.roughness > 0.0; })
+      .def_prop_ro("rough", [](const Head& h) { return h.roughest() > 0.0; })
       .def_prop_ro("cache_bytes", [](const Head& h) { return h.gram.cache_bytes(); })
       .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
       .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)

@@ -43,7 +43,7 @@ class BlockSolver {
   void set_aside_far();
   void keep(const Positions& kept);
   double drift() const;
-  double roughness() const;  // of F of the active members
+  double roughness() const;  // what the changes of x have added to that of F
   void leave_behind();  // F of the active members goes to the head
   void catch_up();      // and that of the others follows, in single precision
 
@@ -63,7 +63,6 @@ class BlockSolver {
   bool linear_;
   // What bounds the errors of F: how rough it was, and the changes of x that it has followed in
   // single precision, to and fro.
-  const double rough_at_start_;
   const Head::Known at_start_;
   double moved_ = 0.0;
 };
@@ -77,7 +76,6 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       sheet_(head.gram.sheet()),
       set_(head.n_groups, head.per),
       linear_(head.gram.linear()),
-      rough_at_start_(head.roughness),
       at_start_{head.x, head.F, head.rough} {
   movable_.reserve(h.members());
   for (std::size_t m = 0; m < h.members(); ++m)
@@ -284,24 +282,13 @@ void BlockSolver::spread() {
 // A problem that was solved before some examples joined or left: those far from the margin will
 // hardly move.
 void BlockSolver::set_aside_far() {
-  std::vector<double> slack(active_.size(), kInf);
-  for (std::size_t a = 0; a < active_.size(); ++a)
-    for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t v = active_.member(a) * h.per + j;
-      if (h.x[v] < h.hi[v]) slack[a] = std::min(slack[a], h.gradient(v));
-      if (h.x[v] > h.lo[v]) slack[a] = std::min(slack[a], -h.gradient(v));
-    }
-  const auto needed = std::count_if(slack.begin(), slack.end(), [](double s) { return s <= 0.0; });
-  const std::size_t wanted = std::max(kWhole, 3 * static_cast<std::size_t>(needed));
-  if (wanted >= active_.size()) return;
-  std::vector<double> sorted = slack;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(wanted),
-                   sorted.end());
+  const Head::Slack slack = h.slack(kWhole);
+  if (slack.far == kInf) return;
   Positions kept;
   for (std::size_t a = 0; a < active_.size(); ++a)
-    if (slack[a] < sorted[wanted]) kept.push_back(static_cast<std::int32_t>(a));
+    if (slack.of[active_.member(a)] < slack.far) kept.push_back(static_cast<std::int32_t>(a));
   keep(kept);
-  if (shrunk_) slack_ = sorted[wanted];
+  if (shrunk_) slack_ = slack.far;
 }
 
 // How far F has moved where x has not.
@@ -346,19 +333,22 @@ double BlockSolver::roughness() const {
   double changed = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) changed += std::abs(h.x[v] - at_start_.x[v]);
   const double lost = changed > 0.0 ? changed * h.single_error() : 0.0;
-  return rough_at_start_ + lost +
-         moved_ * kAddition * h.gram.largest_diagonal();
+  return lost + moved_ * kAddition * h.gram.largest_diagonal();
 }
 
 void BlockSolver::leave_behind() {
-  for (std::size_t a = 0; a < active_.size(); ++a) h.F[active_.member(a)] = active_.F[a];
+  const double added = roughness(), least = h.rounding();
+  for (double& rough : h.rough) rough = std::max(rough, least);
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    const auto m = active_.member(a);
+    h.F[m] = active_.F[a];
+    h.rough[m] = std::max(h.rough[m], at_start_.rough[m] + added);
+  }
   if (active_.size() < h.members()) {
     h.behind.assign(h.members(), 1);
     for (std::size_t a = 0; a < active_.size(); ++a) h.behind[active_.member(a)] = 0;
     h.x_behind = x_known_;
   }
-  std::fill(h.rough.begin(), h.rough.end(), 1);
-  h.roughness = std::max(h.roughness, roughness());
   h.note_changes(1);
 }
 

@@ -99,41 +99,55 @@ void Factor::dependence(std::vector<double>& weights) {
   for (std::size_t k = 0; k < size(); ++k) weights[k] = work_[rows_[k]];
 }
 
-void Factor::remove(std::size_t position, double share) {
-  const std::size_t n = empty_.size(), gone = rows_[position], group = groups_[position];
-  auto& r = v_[kMaxGroups];
-  // The rows above lose a column, the rows below take up the row that goes.
-  for (std::size_t i = 0; i < gone; ++i) {
-    r[i] += share * row(i)[gone];
-    row(i)[gone] = 0.0;
+void Factor::remove(const std::vector<std::size_t>& positions, const std::vector<double>& shares) {
+  for (std::size_t end = positions.size(); end > 0;) {  // from behind: the others keep their places
+    const std::size_t first = end > kLeaving ? end - kLeaving : 0;
+    remove(positions.data() + first, shares.data() + first, end - first);
+    end = first;
   }
-  double* leaving = row(gone);
-  double column = share * leaving[gone];
-  work_.resize(2 * n);
-  double *cosine = work_.data(), *sine = cosine + n;
-  simd().absorb(upper_.data(), stride_, gone, n, cosine, sine);
-  for (std::size_t i = gone + 1; i < n; ++i) {
-    const double c = cosine[i], s = sine[i];
-    for (auto& v : v_) {
-      const double x = v[i], y = v[gone];
-      v[i] = c * x + s * y;
-      v[gone] = c * y - s * x;
-    }
-    r[i] += s * column;
-    column *= c;
-  }
-  empty_[gone] = 1;
-  std::fill(leaving + gone, leaving + n, 0.0);
-  leaving[gone] = 1.0;
-  for (auto& v : v_) v[gone] = 0.0;
-  simd().axpy(-share * sigma_, v_[group].data(), r.data(), n);  // K, not K~
-  --members_[group];
-  const auto at = static_cast<std::ptrdiff_t>(position);
-  variables_.erase(variables_.begin() + at);
-  groups_.erase(groups_.begin() + at);
-  rows_.erase(rows_.begin() + at);
   resize(rows_.empty() ? 0 : rows_.back() + 1);  // who came late is likely to leave soon
   if (empty_.size() > size() + size() / 8 + 8) squeeze();
+}
+
+void Factor::remove(const std::size_t* positions, const double* shares, std::size_t count) {
+  const std::size_t n = empty_.size();
+  std::size_t gone[kLeaving];
+  for (std::size_t l = 0; l < count; ++l) gone[l] = rows_[positions[l]];
+  auto& r = v_[kMaxGroups];
+  // All rows lose these columns, and the rows below take up the rows that go.
+  for (std::size_t i = 0; i <= gone[count - 1]; ++i)
+    for (std::size_t l = 0; l < count; ++l) {
+      if (i > gone[l]) continue;
+      r[i] += shares[l] * row(i)[gone[l]];
+      if (i < gone[l]) row(i)[gone[l]] = 0.0;
+    }
+  work_.resize(2 * count * n);
+  double *cosine = work_.data(), *sine = cosine + count * n;
+  simd().absorb(upper_.data(), stride_, gone, count, n, cosine, sine);
+  for (std::size_t l = 0; l < count; ++l)
+    for (std::size_t i = gone[l] + 1; i < n; ++i) {
+      const double c = cosine[l * n + i], s = sine[l * n + i];
+      for (auto& v : v_) {
+        const double x = v[i], y = v[gone[l]];
+        v[i] = c * x + s * y;
+        v[gone[l]] = c * y - s * x;
+      }
+    }
+  for (std::size_t l = 0; l < count; ++l) {
+    empty_[gone[l]] = 1;
+    std::fill(row(gone[l]) + gone[l], row(gone[l]) + n, 0.0);
+    row(gone[l])[gone[l]] = 1.0;
+    for (auto& v : v_) v[gone[l]] = 0.0;
+  }
+  for (std::size_t l = count; l-- > 0;) {
+    const std::size_t group = groups_[positions[l]];
+    simd().axpy(-shares[l] * sigma_, v_[group].data(), r.data(), n);  // K, not K~
+    --members_[group];
+    const auto at = static_cast<std::ptrdiff_t>(positions[l]);
+    variables_.erase(variables_.begin() + at);
+    groups_.erase(groups_.begin() + at);
+    rows_.erase(rows_.begin() + at);
+  }
 }
 
 void Factor::resize(std::size_t n) {

@@ -40,9 +40,10 @@ class Factor {
   // on those present, its Schur complement being no more than rounding; it and those after it are
   // not appended.
   bool append(const std::vector<Entry>& entries, const double* columns);
-  // Remove a variable; `share` times its kernel values with the others are added to r. Their
-  // U^-T times them comes with the rotations.
-  void remove(std::size_t position, double share = 0.0);
+  // Remove variables, given by ascending positions; for each, its share times its kernel values
+  // with the others is added to r. Their U^-T times them comes with the rotations.
+  void remove(const std::vector<std::size_t>& positions, const std::vector<double>& shares);
+  void remove(std::size_t position, double share = 0.0) { remove(std::vector{position}, {share}); }
   void rename(std::int64_t from, std::int64_t to);
   // The direction of the refused variable: K~_SS^-1 k~, valid after append() of one returned false.
   void dependence(std::vector<double>& weights);
@@ -76,6 +77,7 @@ class Factor {
              double sigma);
   void finish();  // V, when U is there
   void keep_kernel_and_shift(std::size_t threads);  // K goes below the diagonal, K~ takes its place above
+  void remove(const std::size_t* positions, const double* shares, std::size_t count);
   void resize(std::size_t n);  // rows
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu

@@ -95,7 +95,7 @@ void Head::enter(const Slots& entering, const std::vector<double>& c_new,
   F.insert(F.end(), kx.begin(), kx.end());
   c.insert(c.end(), c_new.begin(), c_new.end());
   group.insert(group.end(), groups_new.begin(), groups_new.end());
-  rough.resize(now, 0);
+  rough.resize(now, 0.0);
   for (auto* bounds : {&x, &lo, &hi}) bounds->resize(now * per, 0.0);
   const auto last = static_cast<std::size_t>(*std::max_element(entering.begin(), entering.end()));
   if (member_at_.size() <= last) member_at_.resize(last + 1, -1);
@@ -163,7 +163,6 @@ void Head::restore(const Solution& copy) {
   x = copy.x;
   mu = copy.mu;
   rough = copy.rough;
-  roughness = copy.roughness;
   behind = copy.behind;
   x_behind = copy.x_behind;
   forget_factor();
@@ -290,6 +289,24 @@ Audit Head::audit() const {
   return {violation(F), scale(F), rounding(), balanced(1e-13)};
 }
 
+Head::Slack Head::slack(std::size_t fewest) const {
+  std::vector<double> of(members(), kInf);
+  std::size_t needed = 0;
+  for (std::size_t m = 0; m < members(); ++m) {
+    for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
+      if (x[v] < hi[v]) of[m] = std::min(of[m], gradient(v));
+      if (x[v] > lo[v]) of[m] = std::min(of[m], -gradient(v));
+    }
+    needed += of[m] <= 0.0;
+  }
+  const std::size_t wanted = std::max(fewest, 3 * needed);
+  if (wanted >= members()) return {of, kInf};
+  std::vector<double> sorted = of;
+  const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(wanted);
+  std::nth_element(sorted.begin(), last, sorted.end());
+  return {std::move(of), *last};
+}
+
 std::size_t Head::violators(double eps) const {
   std::size_t count = 0;
   for (std::size_t v = 0; v < variables(); ++v) {
@@ -307,7 +324,7 @@ double Head::objective(const std::vector<double>& kx) const {
   return value;
 }
 
-Head::Range Head::optimal_mu(std::size_t e) const {
+Head::Range Head::optimal_mu(std::size_t e, double doubt) const {
   double up = kInf, low = -kInf, sum = 0.0, count = 0.0;
   const bool all = n_groups == 1 && behind.empty();
   // Without branches, as in violation().
@@ -315,10 +332,10 @@ Head::Range Head::optimal_mu(std::size_t e) const {
   for (std::size_t v = 0; v < variables(); ++v) {
     const std::size_t m = per == 1 ? v : v / 2;
     const bool counts = lo[v] < hi[v] && (all || (group[v] == e && !is_behind(m)));
-    const double G = F[m] - c[v];
+    const double G = F[m] - c[v], in_doubt = doubt * rough[m];
     const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
-    up = std::min(up, may_rise ? G : kInf);
-    low = std::max(low, may_fall ? G : -kInf);
+    up = std::min(up, may_rise ? G + in_doubt : kInf);
+    low = std::max(low, may_fall ? G - in_doubt : -kInf);
     sum += may_rise && may_fall ? G : 0.0;
     count += may_rise && may_fall ? 1.0 : 0.0;
   }

@@ -40,8 +40,7 @@ struct Expansion {
 struct Solution {
   std::vector<double> F, x;
   PerGroup mu;
-  std::vector<char> rough;
-  double roughness;
+  std::vector<double> rough;
   std::vector<char> behind;
   std::vector<double> x_behind;
 };
@@ -65,10 +64,9 @@ struct Head {
   // per member
   std::vector<std::int64_t> slot;
   std::vector<double> F;
-  // The block solver leaves F of members away from the margin in single precision: they are rough,
-  // and their F is known to within `roughness`.
-  std::vector<char> rough;
-  double roughness = 0.0;
+  // F of members away from the margin may follow x in single precision: it is then known to within
+  // so much only, and 0 stands for double precision.
+  std::vector<double> rough;
   // While the block solver or the polish works, rough members may be behind: their F belongs to
   // `x_behind`, and nothing reads it until catch_up. Empty if there are none.
   std::vector<char> behind;
@@ -99,6 +97,9 @@ struct Head {
   }
   double gradient(std::size_t v) const { return F[member_of(v)] - c[v] + mu[group[v]]; }
   bool inside(std::size_t v) const { return lo[v] < x[v] && x[v] < hi[v]; }
+  bool inside_any(std::size_t member) const {
+    return inside(member * per) || inside(member * per + per - 1);
+  }
   bool fixed(std::size_t v) const { return lo[v] == hi[v]; }
 
   // A variable within `rounding` of a bound is put on it: as a margin variable it would fix mu.
@@ -120,7 +121,7 @@ struct Head {
   // given to the variables with the most favourable gradients. False: there is no feasible x.
   bool jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
             const std::vector<double>& hi_new, const PerGroup& target_new);
-  Solution solution() const { return {F, x, mu, rough, roughness, behind, x_behind}; }
+  Solution solution() const { return {F, x, mu, rough, behind, x_behind}; }
   Snapshot save() const { return {slot, c, lo, hi, group, target, solution()}; }
   void restore(const Solution& copy);
   void restore(const Snapshot& snapshot);
@@ -129,9 +130,18 @@ struct Head {
   // it once was (where it was not rough then).
   struct Known {
     std::vector<double> x, F;
-    std::vector<char> rough;
+    std::vector<double> rough;
   };
   void sharpen(const Known* known = nullptr);
+  void sharpen(const std::vector<std::size_t>& chosen);  // from scratch
+  double roughest() const;  // of all members
+  // How far members are from violating KKT, by F, and from where on they are far: near are three
+  // times as many as are on the margin or violate, and at least `fewest`.
+  struct Slack {
+    std::vector<double> of;
+    double far;
+  };
+  Slack slack(std::size_t fewest) const;
   void note_changes(std::uint64_t count);  // of F
   bool worn() const;     // F has gathered more rounding than it need have
   void forget_factor();  // factor and block will be built again
@@ -171,11 +181,12 @@ struct Head {
   PerGroup missing() const;             // target - sum of x
   bool balanced(double share) const;    // what is missing is at most this share of the mass
   // The values of mu for which all variables of a group but those behind satisfy KKT, if low <=
-  // high, and where it should be by those inside their box.
+  // high, and where it should be by those inside their box. With doubt = 1 every F takes the side
+  // of its roughness that asks for less.
   struct Range {
     double low, high, inside;  // NaN: nobody is inside
   };
-  Range optimal_mu(std::size_t group) const;
+  Range optimal_mu(std::size_t group, double doubt = 0.0) const;
   // mu from the margin variables' gradients; for a group without any, the middle of the interval
   // in which mu satisfies KKT (its finite end if the other is infinite).
   void balance_mu();
@@ -186,7 +197,9 @@ struct Head {
   bool enter_margin(std::size_t v, double right_side = 0.0) {
     return enter_margin(std::vector{v}, {right_side});
   }
-  void leave_margin(std::size_t v, double share = 0.0);  // see Factor::remove
+  // Out of it; for the shares see Factor::remove.
+  void leave_margin(const std::vector<std::size_t>& leaving, const std::vector<double>& shares);
+  void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }
   void sync_block();  // give every variable of the factor a column of the block
   void append_columns(const std::vector<std::int64_t>& entering);  // to the block
 

@@ -37,8 +37,7 @@ Expansion Head::by_member(const Coefficient& coefficient) const {
 
 void Head::refresh() {
   F = expansion();
-  std::fill(rough.begin(), rough.end(), 0);
-  roughness = 0.0;
+  std::fill(rough.begin(), rough.end(), 0.0);
   behind.clear();
   updates = 0;
   peak_mass = mass();
@@ -51,26 +50,30 @@ void Head::note_changes(std::uint64_t count) {
 
 bool Head::worn() const { return updates > 50'000 || peak_mass > 100.0 * mass(); }
 
+double Head::roughest() const {
+  return rough.empty() ? 0.0 : *std::max_element(rough.begin(), rough.end());
+}
+
 void Head::sharpen(const Known* known) {
-  if (roughness == 0.0) return;
+  if (roughest() == 0.0) return;
   // The extremes of F - c decide whether x is optimal, and mu where a group has no margin; the
   // margin variables are to be solved for.
   PerGroup up{}, low{};
   for (std::size_t e = 0; e < n_groups; ++e) {
-    const Range range = optimal_mu(e);
+    const Range range = optimal_mu(e, 1.0);
     up[e] = -range.low;
     low[e] = -range.high;
   }
   std::vector<std::size_t> close, known_once;
   (known ? known_once : close).reserve(members());
   for (std::size_t m = 0; m < members(); ++m) {
-    if (!rough[m] || is_behind(m)) continue;
+    if (rough[m] == 0.0 || is_behind(m)) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
       const double G = F[m] - c[v];
       if (inside(v) ||
-          (!fixed(v) && ((x[v] < hi[v] && G <= up[group[v]] + 2.0 * roughness) ||
-                         (x[v] > lo[v] && G >= low[group[v]] - 2.0 * roughness)))) {
-        (known && !known->rough[m] ? known_once : close).push_back(m);
+          (!fixed(v) && ((x[v] < hi[v] && G - rough[m] <= up[group[v]]) ||
+                         (x[v] > lo[v] && G + rough[m] >= low[group[v]])))) {
+        (known && known->rough[m] == 0.0 ? known_once : close).push_back(m);
         break;
       }
     }
@@ -79,17 +82,22 @@ void Head::sharpen(const Known* known) {
     refresh();
     return;
   }
-  if (!close.empty()) {
-    const std::vector<double> exact = values_at(support(), close);
-    for (std::size_t k = 0; k < close.size(); ++k) F[close[k]] = exact[k];
+  sharpen(close);
+  if (known_once.empty()) return;
+  const std::vector<double> added = values_at(change_since(known->x), known_once);
+  for (std::size_t k = 0; k < known_once.size(); ++k) {
+    F[known_once[k]] = known->F[known_once[k]] + added[k];
+    rough[known_once[k]] = 0.0;
   }
-  if (!known_once.empty()) {
-    const std::vector<double> added = values_at(change_since(known->x), known_once);
-    for (std::size_t k = 0; k < known_once.size(); ++k)
-      F[known_once[k]] = known->F[known_once[k]] + added[k];
-    close.insert(close.end(), known_once.begin(), known_once.end());
+}
+
+void Head::sharpen(const std::vector<std::size_t>& chosen) {
+  if (chosen.empty()) return;
+  const std::vector<double> exact = values_at(support(), chosen);
+  for (std::size_t k = 0; k < chosen.size(); ++k) {
+    F[chosen[k]] = exact[k];
+    rough[chosen[k]] = 0.0;
   }
-  for (std::size_t m : close) rough[m] = 0;
 }
 
 Expansion Head::support() const {
@@ -118,7 +126,7 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
   std::vector<std::size_t> sharp;
   sharp.reserve(members());
   for (std::size_t m = 0; m < members(); ++m)
-    if (!rough[m]) sharp.push_back(m);
+    if (rough[m] == 0.0 && !is_behind(m)) sharp.push_back(m);
   const std::vector<double> added = values_at(e, sharp);
   for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
   note_changes(1);
@@ -127,7 +135,9 @@ void Head::follow_sharply(const std::vector<double>& x_before) {
 std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::size_t>& wanted) {
   std::vector<double> out(wanted.size(), 0.0), by_factor;
   // What margin members mean to each other.
-  const Positions place = product_by_factor(e, by_factor);
+  Positions place;
+  if (std::any_of(wanted.begin(), wanted.end(), [&](std::size_t m) { return inside_any(m); }))
+    place = product_by_factor(e, by_factor);
   const auto done = [&](std::size_t m) { return !place.empty() && place[m] >= 0; };
   Expansion rest;
   rest.slots.reserve(e.coef.size());
@@ -185,7 +195,7 @@ void Head::follow_roughly(const Expansion& change) {
   Positions targets;
   targets.reserve(members());
   for (std::size_t m = 0; m < members(); ++m)
-    if (rough[m] && !is_behind(m)) targets.push_back(static_cast<std::int32_t>(m));
+    if (rough[m] > 0.0 && !is_behind(m)) targets.push_back(static_cast<std::int32_t>(m));
   add_roughly(change, targets);
 }
 
@@ -202,7 +212,8 @@ void Head::add_roughly(const Expansion& change, const Positions& targets) {
   if (change.coef.empty() || targets.empty()) return;
   double mass = 0.0;
   for (double coef : change.coef) mass += std::abs(coef);
-  roughness += mass * single_error();
+  const double added_doubt = mass * single_error();
+  for (std::int32_t m : targets) rough[static_cast<std::size_t>(m)] += added_doubt;
   if (const auto sheet = gram.sheet()) {
     add_from_sheet(*sheet, change, targets);
     return;

@@ -1,4 +1,7 @@
 // The margin set of a head: its factor and the block of kernel values derived from it.
+#include <algorithm>
+#include <utility>
+
 #include "head.hpp"
 
 namespace supple {
@@ -85,10 +88,23 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
   return factor.append(entries, columns.data());
 }
 
-void Head::leave_margin(std::size_t v, double share) {
+void Head::leave_margin(const std::vector<std::size_t>& leaving,
+                        const std::vector<double>& shares) {
   const auto& present = factor.variables();
-  const auto found = std::find(present.begin(), present.end(), static_cast<std::int64_t>(v));
-  factor.remove(static_cast<std::size_t>(found - present.begin()), share);
+  std::vector<std::pair<std::size_t, double>> found;  // positions, with shares
+  for (std::size_t k = 0; k < leaving.size(); ++k) {
+    const auto at =
+        std::find(present.begin(), present.end(), static_cast<std::int64_t>(leaving[k]));
+    found.emplace_back(at - present.begin(), shares[k]);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::size_t> positions;
+  std::vector<double> sorted;
+  for (const auto& [position, share] : found) {
+    positions.push_back(position);
+    sorted.push_back(share);
+  }
+  factor.remove(positions, sorted);
 }
 
 void Head::sync_block() {

@@ -67,6 +67,7 @@ void PointsGram::pack(const Slots& slots, std::size_t first, QueryBlock& queries
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
   std::unique_ptr<Points> part;
+  Query query;  // not query_: the points held may be sparse where those stored are not
   std::vector<double> buffer(targets.size() + 2 * kLanes);
   for (std::size_t k = 0; k < sources.size(); ++k) {
     const auto slot = static_cast<std::size_t>(sources[k]);
@@ -80,8 +81,8 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
       continue;
     }
     if (!part) part = held().subset(targets.data(), targets.size());
-    held().load(slot, query_);
-    kernel_values(kernel_, *part, query_, 0, targets.size(), buffer.data());
+    held().load(slot, query);
+    kernel_values(kernel_, *part, query, 0, targets.size(), buffer.data());
     count(targets.size());
     std::copy_n(buffer.data(), targets.size(), own);
   }

@@ -1,6 +1,7 @@
 // Newton polish: a primal active-set method started from a feasible, nearly optimal x. On the
 // margin set the equality system is solved exactly; steps stop at the box and the blocking
-// variable leaves; when the margin gradients vanish, violators enter. The objective never rises.
+// variable leaves, with others that would block next; when the margin gradients vanish, violators
+// enter. The objective never rises.
 // With one violator at a time, from x = 0, this is SimpleSVM (Vishwanathan, Smola & Murty 2003).
 #include <algorithm>
 #include <cmath>
@@ -20,8 +21,7 @@ class Polish {
         floor_(floor),
         pace_(pace),
         interrupt_(interrupt),
-        x_known_(head.x),
-        x_rough_(head.x) {}
+        x_known_(head.x) {}
   PolishResult run(std::int64_t max_rounds);
 
  private:
@@ -30,9 +30,12 @@ class Polish {
     double size;
   };
   void sync_factor();
+  void set_far_behind();
   void sync_expansion();
-  void sync_rough();
+  void sync_behind();
+  void sharpen();
   void drop_edges();  // variables that ended on a bound leave the factor
+  double violation(std::size_t v) const;  // of a variable on a bound
   std::vector<Violator> violators() const;
   void pair_up(std::vector<Violator>& found) const;
   double margin_residual();
@@ -42,52 +45,107 @@ class Polish {
   void newton();
   bool step_to_box(double& alpha);
   void snap_and_leave(std::size_t v, double bound);
+  void take_back_rise();
 
   Head& h;
   double goal_, floor_;
   Pace pace_;
   const Interrupt& interrupt_;  // asked after each change of the factor, which takes a while
   std::vector<double> x_known_;  // the x that h.F belongs to
-  std::vector<double> x_rough_;  // the same for rough members
+  std::vector<char> far_;        // members that are left behind until nothing else is to be done
+  bool rough_ = false;           // F of other members follows x in single precision
   std::vector<double> g_, dx_, buffer_;
   PerGroup dmu_{};
   bool turned_away_ = false;  // a variable that entered could not move at all
-  int stalls_ = 0;            // rounds in a row in which that happened
+  int stalls_ = 0;            // rounds in a row in which that happened, and nothing was gained
+  bool careful_ = false;      // variables leave one at a time
+  bool hasty_ = false;        // in the last round several left together
+  PerGroup mu_before_{};      // that round
 };
 
 void Polish::drop_edges() {
   const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.peak_mass;
-  const std::vector<std::int64_t> present = h.factor.variables();
-  for (std::int64_t k : present) {
+  std::vector<std::size_t> leaving;
+  for (std::int64_t k : h.factor.variables()) {
     const auto v = static_cast<std::size_t>(k);
     h.snap(v, rounding);
-    if (!h.inside(v)) h.leave_margin(v);
+    if (!h.inside(v)) leaving.push_back(v);
   }
+  h.leave_margin(leaving, std::vector<double>(leaving.size(), 0.0));
 }
 
 void Polish::sync_factor() {
   drop_edges();
   std::vector<char> in_factor(h.variables(), 0);
   for (std::int64_t v : h.factor.variables()) in_factor[static_cast<std::size_t>(v)] = 1;
+  std::vector<Violator> missing;
   for (std::size_t v = 0; v < h.variables(); ++v)
-    if (h.inside(v) && !in_factor[v]) admit(v);
+    if (h.inside(v) && !in_factor[v]) missing.push_back({v, 0.0});
+  admit_several(missing, missing.size());
+}
+
+// Where some of F is in single precision, only the margin needs more. Members far from it cannot be
+// violators until x has moved far enough: they are looked at only when the others leave nothing to
+// do.
+void Polish::set_far_behind() {
+  constexpr std::size_t kFewest = 1024;
+  rough_ = pace_ != Pace::one && h.roughest() > 0.0;
+  if (!rough_) return;
+  far_ = h.behind;
+  if (far_.empty()) {
+    const Head::Slack slack = h.slack(kFewest);
+    far_.resize(h.members());
+    for (std::size_t m = 0; m < h.members(); ++m) far_[m] = slack.of[m] >= slack.far;
+    h.behind = far_;
+    h.x_behind = h.x;
+  }
+  const double rounding = h.rounding();
+  for (std::size_t m = 0; m < h.members(); ++m)
+    if (far_[m]) h.rough[m] = std::max(h.rough[m], rounding);
 }
 
 void Polish::sync_expansion() {
-  if (pace_ == Pace::one)
+  if (pace_ == Pace::one) {
     h.follow_by_rows(x_known_);
-  else
-    h.follow_sharply(x_known_);
+  } else {
+    if (rough_) {
+      std::vector<char> at_margin(h.members(), 0);
+      for (std::int64_t v : h.factor.variables())
+        at_margin[h.member_of(static_cast<std::size_t>(v))] = 1;
+      const double rounding = h.rounding();
+      for (std::size_t m = 0; m < h.members(); ++m)
+        if (!at_margin[m]) h.rough[m] = std::max(h.rough[m], rounding);
+    }
+    h.follow(x_known_);
+  }
   x_known_ = h.x;
+  sharpen();
 }
 
-// Rough members cannot be violators until x has moved far enough: they are looked at only when the
-// others leave nothing to do.
-void Polish::sync_rough() {
-  h.follow_roughly(h.change_since(x_rough_));
+void Polish::sync_behind() {
   h.catch_up();
-  x_rough_ = h.x;
   h.sharpen();
+  sharpen();
+  if (!rough_) return;
+  for (std::size_t m = 0; m < h.members(); ++m)
+    if (h.rough[m] == 0.0) far_[m] = 0;  // no more
+  h.behind = far_;
+  h.x_behind = h.x;
+}
+
+// Who may be a violator is seen in double precision.
+void Polish::sharpen() {
+  if (!rough_) return;
+  std::vector<std::size_t> doubtful;
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    if (h.rough[m] == 0.0 || h.is_behind(m)) continue;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
+      if (h.inside(v) || (!h.fixed(v) && violation(v) + h.rough[m] > goal_)) {
+        doubtful.push_back(m);
+        break;
+      }
+  }
+  h.sharpen(doubtful);
 }
 
 void Polish::admit(std::size_t v) {
@@ -156,13 +214,15 @@ void Polish::slide(std::size_t v) {
   }
 }
 
+double Polish::violation(std::size_t v) const {
+  return h.x[v] <= h.lo[v] ? -h.gradient(v) : h.gradient(v);
+}
+
 std::vector<Polish::Violator> Polish::violators() const {
   std::vector<Violator> found;
   for (std::size_t v = 0; v < h.variables(); ++v) {
-    if (h.fixed(v) || h.inside(v) || h.rough[h.member_of(v)]) continue;
-    const double g = h.gradient(v);
-    const double size = h.x[v] <= h.lo[v] ? -g : g;
-    if (size > goal_) found.push_back({v, size});
+    if (h.fixed(v) || h.inside(v) || h.rough[h.member_of(v)] > 0.0) continue;
+    if (violation(v) > goal_) found.push_back({v, violation(v)});
   }
   std::sort(found.begin(), found.end(),
             [](const Violator& a, const Violator& b) { return a.size > b.size; });
@@ -197,31 +257,53 @@ double Polish::margin_residual() {
   return worst;
 }
 
-// One step of the equality system, cut at the box. False: a variable was blocked and has left.
+// One step of the equality system, cut at the box. False: variables were blocked and have left.
+// Half of those that the whole step would take out of the box go at a time: most of them would
+// follow one by one, each at the cost of a solution. The missing sum is made up for by the next
+// step.
 bool Polish::step_to_box(double& alpha) {
   h.factor.solve(h.missing(), dx_, dmu_);
-  alpha = 1.0;
-  std::ptrdiff_t blocking = -1;
+  struct Blocker {
+    double alpha;
+    std::size_t variable;
+    double bound;
+  };
+  std::vector<Blocker> blockers;
   const auto& margin = h.factor.variables();
   for (std::size_t i = 0; i < margin.size(); ++i) {
     const auto v = static_cast<std::size_t>(margin[i]);
-    const double gap = dx_[i] > 0.0 ? h.hi[v] - h.x[v] : h.x[v] - h.lo[v];
-    if (dx_[i] != 0.0 && std::max(0.0, gap) < alpha * std::abs(dx_[i])) {
-      alpha = std::max(0.0, gap) / std::abs(dx_[i]);
-      blocking = static_cast<std::ptrdiff_t>(i);
-    }
+    const double bound = dx_[i] > 0.0 ? h.hi[v] : h.lo[v];
+    const double gap = std::max(0.0, dx_[i] > 0.0 ? bound - h.x[v] : h.x[v] - bound);
+    if (gap < std::abs(dx_[i])) blockers.push_back({gap / std::abs(dx_[i]), v, bound});
   }
+  const std::size_t count = careful_ || stalls_ > 1 ? std::min<std::size_t>(1, blockers.size())
+                                                    : (blockers.size() + 1) / 2;
+  std::partial_sort(blockers.begin(), blockers.begin() + static_cast<std::ptrdiff_t>(count),
+                    blockers.end(),
+                    [](const Blocker& a, const Blocker& b) { return a.alpha < b.alpha; });
+  blockers.resize(count);
+  alpha = blockers.empty() ? 1.0 : blockers[0].alpha;
   for (std::size_t i = 0; i < margin.size(); ++i)
     h.x[static_cast<std::size_t>(margin[i])] += alpha * dx_[i];
   h.factor.scale_right_side(1.0 - alpha);  // what is left of the gradients
   for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += alpha * dmu_[e];
-  if (blocking < 0) return true;
-  const auto v = static_cast<std::size_t>(margin[static_cast<std::size_t>(blocking)]);
-  snap_and_leave(v, dx_[static_cast<std::size_t>(blocking)] > 0.0 ? h.hi[v] : h.lo[v]);
+  if (blockers.empty()) return true;
+  interrupt_();
+  hasty_ = hasty_ || count > 1;
+  std::vector<std::size_t> leaving;
+  std::vector<double> shares;
+  for (const Blocker& b : blockers) {
+    leaving.push_back(b.variable);
+    shares.push_back(&b == &blockers[0] ? 0.0 : h.x[b.variable] - b.bound);
+    h.x[b.variable] = b.bound;
+  }
+  h.leave_margin(leaving, shares);
   return false;
 }
 
 void Polish::newton() {
+  hasty_ = false;
+  mu_before_ = h.mu;
   margin_residual();
   for (double& g : g_) g = -g;
   h.factor.set_right_side(g_);
@@ -230,17 +312,41 @@ void Polish::newton() {
     if (alpha == 0.0) turned_away_ = true;
 }
 
+// F follows x; if several left together and the objective has not fallen, they will leave one by
+// one from now on, and what made it rise is undone.
+void Polish::take_back_rise() {
+  const std::vector<double> x_before = x_known_, F_before = h.F, rough_before = h.rough;
+  sync_expansion();
+  if (!hasty_) return;
+  double rise = 0.0, moved = 0.0;
+  for (std::size_t v = 0; v < h.variables(); ++v) {
+    const std::size_t m = h.member_of(v);
+    rise += (h.x[v] - x_before[v]) * (0.5 * (F_before[m] + h.F[m]) - h.c[v]);
+    moved += std::abs(h.x[v] - x_before[v]);
+  }
+  const bool lost = !h.balanced(1e-12);
+  careful_ = lost || !(rise < 0.0);
+  if (!lost && !(rise > moved * h.rounding())) return;
+  h.x = x_known_ = x_before;
+  h.F = F_before;
+  h.rough = rough_before;
+  h.mu = mu_before_;
+  sync_factor();
+  sync_expansion();
+}
+
 PolishResult Polish::run(std::int64_t max_rounds) {
+  set_far_behind();
   sync_factor();
   std::int64_t rounds = 0;
   double best = std::numeric_limits<double>::infinity();
   int idle = 0;  // rounds since the violations fell markedly
   for (; rounds < max_rounds; ++rounds) {
     interrupt_();
-    sync_expansion();
+    take_back_rise();
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) {
-        sync_rough();
+        sync_behind();
         h.balance_mu();
         break;
       }
@@ -251,19 +357,20 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     best = std::min(best, worst);
     const bool stuck = worst <= floor_ && idle > 4;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
-      if (!h.behind.empty() || (h.roughness > 0.0 && x_rough_ != h.x)) {
-        sync_rough();
+      if (!h.behind.empty() && h.x_behind != h.x) {
+        sync_behind();
         continue;
       }
+      h.behind.clear();
       drop_edges();
       h.balance_mu();
       return {true, rounds};
     }
     // Many violators may enter at once while that makes progress; where some are turned away
-    // twice in a row, the next round admits a single one, and only to a point that is optimal on
-    // the margin set, as the theory of active sets asks.
+    // twice in a row and the violations do not fall markedly, the next round admits a single one,
+    // and only to a point that is optimal on the margin set, as the theory of active sets asks.
     std::size_t room = std::max<std::size_t>(8, h.factor.size() / 2);
-    stalls_ = turned_away_ ? stalls_ + 1 : 0;
+    stalls_ = turned_away_ && idle > 0 ? stalls_ + 1 : 0;
     turned_away_ = false;
     if (stalls_ > 1 || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
     if (room == 1) pair_up(found);
@@ -271,7 +378,8 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     newton();
   }
   sync_expansion();
-  sync_rough();
+  sync_behind();
+  h.behind.clear();
   drop_edges();
   h.balance_mu();
   return {false, rounds};

@@ -18,7 +18,7 @@ constexpr double kRoundings = 16.0;   // within so many a state is as good as ro
 // where the head is small.
 constexpr double kHandover = 0.005, kHandoverSmall = 0.01;
 constexpr std::size_t kSmall = 2048;  // members
-constexpr std::size_t kViolators = 64;  // part of the margin set: fewer are left to the polish
+constexpr std::size_t kViolators = 32;  // part of the margin set: fewer are left to the polish
 
 struct PatchScope {
   explicit PatchScope(Gram& g) : gram(g) { gram.open_patch(); }

@@ -13,6 +13,7 @@ static inline std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLan
 // Queries of a block, packed feature by feature: query[feature * kQueries + q].
 inline constexpr std::size_t kQueries = 8;         // double precision
 inline constexpr std::size_t kSingleQueries = 16;  // single precision
+inline constexpr std::size_t kLeaving = 32;        // rows that others take up at a time
 
 struct Extreme {
   double value;
@@ -28,11 +29,12 @@ struct Simd {
   const char* name;
   double (*dot)(const double* a, const double* b, std::size_t n);
   void (*axpy)(double alpha, const double* x, double* y, std::size_t n);
-  // The rows of an upper triangle below row `gone` take up what it holds, so that U'U keeps its
-  // value without it. Row i > gone is turned against it by cosine[i] and sine[i]:
-  // (x, y) <- (c x + s y, c y - s x), y being of row `gone`.
-  void (*absorb)(double* upper, std::size_t stride, std::size_t gone, std::size_t n,
-                 double* cosine, double* sine);
+  // The rows of an upper triangle take up what up to kLeaving others, `gone` in ascending order,
+  // hold, so that U'U keeps its value without them; their columns are 0. Row i is turned against
+  // row gone[l] < i by c = cosine[l * n + i] and s = sine[l * n + i], l after l:
+  // (x, y) <- (c x + s y, c y - s x), y being of row gone[l].
+  void (*absorb)(double* upper, std::size_t stride, const std::size_t* gone, std::size_t count,
+                 std::size_t n, double* cosine, double* sine);
   // z <- U^-T z and z <- U^-1 z for an upper triangle U, row-major, n rows. The former takes
   // `count` vectors z, each z_stride after the one before, at little more than the cost of one.
   void (*solve_transposed)(const double* upper, std::size_t stride, std::size_t n, double* z,

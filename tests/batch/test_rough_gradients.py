@@ -121,6 +121,21 @@ def test_learning_more_is_a_fit_of_all(case, count, judge):
     np.testing.assert_allclose(values(model, X), values(again, X), atol=1e-6)
 
 
+@pytest.mark.parametrize("twins", [False, True])
+def test_much_of_the_margin_changes(twins, judge):
+    """Many variables leave the factor at once; with twins some depend on others."""
+    X, t = stream()
+    if twins:
+        X, t = np.round(X, 1), np.round(t, 1)
+        X[N:] = X[: len(X) - N]
+    y = targets("SVC", t)
+    model = supple.SVC(C=100.0, gamma=0.2).fit(X[:N], y[:N])
+    model.partial_fit(X[N : N + 60], y[N : N + 60])
+    judge(model, X[: N + 60], y[: N + 60])
+    model.forget(np.arange(60))
+    judge(model, X[model.ids_], y[model.ids_])
+
+
 def test_growing_by_batches(judge):
     X, t = stream(3600, seed=4)
     y = targets("SVC", t)
