@@ -93,6 +93,7 @@ void Polish::set_far_behind() {
   if (!rough_) return;
   far_ = h.behind;
   if (far_.empty()) {
+    if (h.members() <= kFewest) return;  // nobody is far
     const Head::Slack slack = h.slack(kFewest);
     far_.resize(h.members());
     for (std::size_t m = 0; m < h.members(); ++m) far_[m] = slack.of[m] >= slack.far;
@@ -126,7 +127,7 @@ void Polish::sync_behind() {
   h.catch_up();
   h.sharpen();
   sharpen();
-  if (!rough_) return;
+  if (far_.empty()) return;
   for (std::size_t m = 0; m < h.members(); ++m)
     if (h.rough[m] == 0.0) far_[m] = 0;  // no more
   h.behind = far_;
@@ -315,9 +316,9 @@ void Polish::newton() {
 // F follows x; if several left together and the objective has not fallen, they will leave one by
 // one from now on, and what made it rise is undone.
 void Polish::take_back_rise() {
+  if (!hasty_) return sync_expansion();
   const std::vector<double> x_before = x_known_, F_before = h.F, rough_before = h.rough;
   sync_expansion();
-  if (!hasty_) return;
   double rise = 0.0, moved = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const std::size_t m = h.member_of(v);
