@@ -1,5 +1,6 @@
 // The margin set of a head: its factor and the block of kernel values derived from it.
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include "head.hpp"
@@ -95,6 +96,7 @@ void Head::leave_margin(const std::vector<std::size_t>& leaving,
   for (std::size_t k = 0; k < leaving.size(); ++k) {
     const auto at =
         std::find(present.begin(), present.end(), static_cast<std::int64_t>(leaving[k]));
+    if (at == present.end()) throw std::logic_error("a variable left a factor that had none of it");
     found.emplace_back(at - present.begin(), shares[k]);
   }
   std::sort(found.begin(), found.end());

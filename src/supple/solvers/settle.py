@@ -122,11 +122,8 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
         The state is not optimal (first fit, other kernel or epsilon): only the batch way applies.
     """
     breakpoints = 0
-    if settings.exact and not settings.simple and not cold and _path_is_cheaper(head, move):
-        if head.rough:
-            head.refresh()
-        if not head.factored:  # restored or unpickled: the factor is built again
-            make_exact(head)
+    by_path = settings.exact and not settings.simple and not cold
+    if by_path and _path_is_cheaper(head, move) and _ready_for_path(head):
         finished, breakpoints = head.path(move.variables, move.lo, move.hi, move.targets)
         if finished and breakpoints == 0:
             return Outcome("path")  # only bounds that nobody touches have moved
@@ -162,6 +159,15 @@ def _mend(head: Any) -> _Quality:
         return found
     make_exact(head)
     return _Quality(*quality(head))
+
+
+def _ready_for_path(head: Any) -> bool:
+    """Return whether the factor holds the margin set; it is built again if need be."""
+    if head.rough:
+        head.refresh()
+    if not head.factored:  # restored or unpickled
+        make_exact(head)
+    return bool(head.factored)  # it cannot where the margin system is singular to rounding
 
 
 def _path_is_cheaper(head: Any, move: Move) -> bool:
