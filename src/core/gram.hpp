@@ -57,6 +57,7 @@ class Gram {
   // Keep the few values that decide a small head, until the patch is closed.
   virtual void open_patch() {}
   virtual void close_patch() {}
+  virtual bool patch_has_room(std::size_t) const { return false; }  // for so many examples
   virtual void release() {}  // what blocks are computed from, until it is needed again
   virtual bool linear() const { return false; }
   void clear();
@@ -147,6 +148,7 @@ class PointsGram final : public Gram {
   }
   void open_patch() override;
   void close_patch() override { patch_->close(); }
+  bool patch_has_room(std::size_t examples) const override { return patch_->has_room(examples); }
   bool linear() const override { return kernel_.kind == KernelKind::linear; }
   void set_kernel(const Kernel& kernel);
   void points_appended();

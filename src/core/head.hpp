@@ -165,7 +165,7 @@ struct Head {
   Expansion support() const;  // x
   // F follows x from the value it was computed for: of all members, or of a part of them.
   void follow(const std::vector<double>& x_before);
-  void follow_sharply(const std::vector<double>& x_before);
+  void follow_sharply(const Expansion& change);
   void follow_by_rows(const std::vector<double>& x_before);  // all members, by cached kernel rows
   void follow_roughly(const Expansion& change);
   void catch_up();  // those behind

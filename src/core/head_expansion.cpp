@@ -110,59 +110,58 @@ std::vector<double> Head::expansion() {
 }
 
 void Head::follow(const std::vector<double>& x_before) {
-  if (x == x_before) return;
-  follow_sharply(x_before);
-  follow_roughly(change_since(x_before));
+  const Expansion change = change_since(x_before);
+  if (change.coef.empty()) return;
+  follow_sharply(change);
+  follow_roughly(change);
 }
 
 Expansion Head::change_since(const std::vector<double>& x_before) const {
   return by_member([&](std::size_t v) { return x[v] - x_before[v]; });
 }
 
-void Head::follow_sharply(const std::vector<double>& x_before) {
-  if (x == x_before) return;
-  const Expansion e = change_since(x_before);
-  if (e.coef.empty()) return;
+void Head::follow_sharply(const Expansion& change) {
   std::vector<std::size_t> sharp;
   sharp.reserve(members());
   for (std::size_t m = 0; m < members(); ++m)
     if (rough[m] == 0.0 && !is_behind(m)) sharp.push_back(m);
-  const std::vector<double> added = values_at(e, sharp);
+  const std::vector<double> added = values_at(change, sharp);
   for (std::size_t k = 0; k < sharp.size(); ++k) F[sharp[k]] += added[k];
   note_changes(1);
 }
 
 std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::size_t>& wanted) {
-  std::vector<double> out(wanted.size(), 0.0), by_factor;
-  // What margin members mean to each other.
+  Slots targets(wanted.size());
+  for (std::size_t k = 0; k < wanted.size(); ++k) targets[k] = slot[wanted[k]];
+  // What margin members mean to each other is known, unless a small head has it at hand with all
+  // the others that count.
   Positions place;
-  if (std::any_of(wanted.begin(), wanted.end(), [&](std::size_t m) { return inside_any(m); }))
+  std::vector<double> by_factor;
+  if (!gram.patch_has_room(e.coef.size()) &&
+      std::any_of(wanted.begin(), wanted.end(), [&](std::size_t m) { return inside_any(m); }))
     place = product_by_factor(e, by_factor);
-  const auto done = [&](std::size_t m) { return !place.empty() && place[m] >= 0; };
+  if (place.empty()) return gram.expand(e.slots, e.coef, targets);
   Expansion rest;
-  rest.slots.reserve(e.coef.size());
-  rest.coef.reserve(e.coef.size());
   for (std::size_t k = 0; k < e.coef.size(); ++k)
-    if (!done(static_cast<std::size_t>(e.member[k]))) {
+    if (place[static_cast<std::size_t>(e.member[k])] < 0) {
       rest.slots.push_back(e.slots[k]);
       rest.coef.push_back(e.coef[k]);
     }
-  for (const bool among_done : {true, false}) {
-    const Expansion& terms = among_done ? rest : e;
-    std::vector<std::size_t> places;
-    Slots targets;
-    places.reserve(wanted.size());
-    targets.reserve(wanted.size());
-    for (std::size_t k = 0; k < wanted.size(); ++k)
-      if (done(wanted[k]) == among_done) {
-        places.push_back(k);
-        targets.push_back(slot[wanted[k]]);
-      }
-    for (std::size_t k : places)
-      if (among_done) out[k] = by_factor[static_cast<std::size_t>(place[wanted[k]])];
-    if (targets.empty() || terms.coef.empty()) continue;
-    const std::vector<double> added = gram.expand(terms.slots, terms.coef, targets);
-    for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] += added[k];
+  std::vector<double> out(wanted.size(), 0.0);
+  for (const bool at_margin : {true, false}) {
+    const Expansion& terms = at_margin ? rest : e;
+    std::vector<std::size_t> which;
+    Slots part;
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      const std::int32_t i = place[wanted[k]];
+      if ((i >= 0) != at_margin) continue;
+      if (at_margin) out[k] = by_factor[static_cast<std::size_t>(i)];
+      which.push_back(k);
+      part.push_back(targets[k]);
+    }
+    if (part.empty() || terms.coef.empty()) continue;
+    const std::vector<double> added = gram.expand(terms.slots, terms.coef, part);
+    for (std::size_t k = 0; k < which.size(); ++k) out[which[k]] += added[k];
   }
   return out;
 }

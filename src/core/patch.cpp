@@ -24,6 +24,10 @@ void Patch::close() {
   open_ = false;
 }
 
+bool Patch::has_room(std::size_t examples) const {
+  return open_ && slots_.size() + examples <= kMost;
+}
+
 bool Patch::cover(const Slots& sources, const Slots& targets) {
   if (!open_) return false;
   Slots fresh;

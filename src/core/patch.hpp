@@ -22,6 +22,7 @@ class Patch {
   // From now on for another head. What has been allocated stays.
   void open();
   void close();
+  bool has_room(std::size_t examples) const;  // for so many, if none is in it yet
   // Make the values of `sources` with `targets` available. False: the patch is closed, they are
   // too many, or it would have to compute far more than these.
   bool cover(const Slots& sources, const Slots& targets);
