@@ -13,6 +13,11 @@ namespace supple {
 
 namespace {
 
+// Where the margin set is full and violations are this share of the scale of c, and they have not
+// fallen for so many rounds, there is nothing to polish yet: other solvers are cheaper.
+constexpr double kFar = 0.1;
+constexpr int kPatience = 16;
+
 class Polish {
  public:
   Polish(Head& head, double goal, double floor, Pace pace, const Interrupt& interrupt)
@@ -56,6 +61,7 @@ class Polish {
   bool rough_ = false;           // F of other members follows x in single precision
   std::vector<double> g_, dx_, buffer_;
   PerGroup dmu_{};
+  bool full_ = false;         // in the last round a variable depended on the margin set
   bool turned_away_ = false;  // a variable that entered could not move at all
   int stalls_ = 0;            // rounds in a row in which that happened, and nothing was gained
   bool careful_ = false;      // variables leave one at a time
@@ -151,10 +157,13 @@ void Polish::sharpen() {
 
 void Polish::admit(std::size_t v) {
   interrupt_();
-  if (!h.enter_margin(v)) slide(v);
+  if (h.enter_margin(v)) return;
+  full_ = true;
+  slide(v);
 }
 
-// A pass over the factor serves some of them at a time.
+// A pass over the factor serves some of them at a time. Where there are more than room, and the
+// factor is full already, the others had better be looked at again first.
 void Polish::admit_several(const std::vector<Violator>& found, std::size_t room) {
   constexpr std::size_t kTogether = 16;
   const std::size_t count = std::min(room, found.size());
@@ -165,7 +174,10 @@ void Polish::admit_several(const std::vector<Violator>& found, std::size_t room)
       together.push_back(found[k].variable);
     const std::size_t before = h.factor.size();
     if (h.enter_margin(together, std::vector<double>(together.size(), 0.0))) continue;
-    for (std::size_t k = h.factor.size() - before; k < together.size(); ++k) admit(together[k]);
+    for (std::size_t k = h.factor.size() - before; k < together.size(); ++k) {
+      admit(together[k]);
+      if (room < found.size()) return;
+    }
   }
 }
 
@@ -357,6 +369,9 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     idle = worst < 0.5 * best ? 0 : idle + 1;
     best = std::min(best, worst);
     const bool stuck = worst <= floor_ && idle > 4;
+    if (pace_ == Pace::several && full_ && idle > kPatience &&
+        worst > kFar * h.scale(h.F))
+      break;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
       if (!h.behind.empty() && h.x_behind != h.x) {
         sync_behind();
@@ -374,6 +389,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     stalls_ = turned_away_ && idle > 0 ? stalls_ + 1 : 0;
     turned_away_ = false;
     if (stalls_ > 1 || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
+    full_ = false;
     if (room == 1) pair_up(found);
     admit_several(found, room == 1 ? found.size() : room);
     newton();
