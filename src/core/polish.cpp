@@ -59,7 +59,7 @@ class Polish {
   std::vector<double> x_known_;  // the x that h.F belongs to
   std::vector<char> far_;        // members that are left behind until nothing else is to be done
   bool rough_ = false;           // F of other members follows x in single precision
-  std::vector<double> g_, dx_, buffer_;
+  std::vector<double> g_, dx_;
   PerGroup dmu_{};
   bool full_ = false;         // in the last round a variable depended on the margin set
   bool turned_away_ = false;  // a variable that entered could not move at all
