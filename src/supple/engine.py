@@ -18,7 +18,7 @@ import numpy as np
 
 from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning, warn_user
 from supple.gram import Gram, gram_for
-from supple.interrupts import Interruptible, Shielded
+from supple.interrupts import Interruptible, Transaction
 from supple.kernels import Kernel
 from supple.machine import Examples, HeadView, Key, Machine, Plan, start_together
 from supple.problems import Problem
@@ -51,28 +51,6 @@ class Step(NamedTuple):
             kkt=other.kkt,
             seconds=self.seconds + other.seconds,
         )
-
-
-class _Transaction:
-    """Collect how to undo each change, and do so if the block fails or is interrupted.
-
-    Ctrl-C is let in only while the solvers run (see Engine._reconcile).
-    """
-
-    __slots__ = ("_shield", "_undo")
-
-    def __enter__(self) -> list[CallableType[[], None]]:
-        self._shield = Shielded()
-        self._undo: list[CallableType[[], None]] = []
-        self._shield.__enter__()
-        return self._undo
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        try:
-            for action in reversed(self._undo if kind is not None else []):
-                action()
-        finally:
-            self._shield.__exit__(kind, *rest)
 
 
 class Engine:
@@ -278,7 +256,7 @@ class Engine:
         ids = self.number(ids, X.shape[0])
         largest = int(ids.max(initial=-1))
         first = self._gram is None
-        with _Transaction() as undo:
+        with Transaction() as undo:
             if self._gram is None:
                 self._gram = self._empty_gram(X)
                 undo.append(self._drop_gram)
@@ -302,7 +280,7 @@ class Engine:
         weight = self._store.weight.copy()
         weight[slots] = 0.0
         counts = self._recount(self._store.y[slots], self._store.weight[slots], -1)
-        with _Transaction() as undo:
+        with Transaction() as undo:
             outcomes = self._reconcile(slots, weight, counts, undo, leaving=True)
             self._per_class = counts
             self._take_out(-np.sort(-slots))
@@ -319,7 +297,7 @@ class Engine:
         changed[slots] = weight
         counts = self._recount(y, before, -1)
         counts.update(self._recount(y, weight, +1) - self._per_class)
-        with _Transaction() as undo:
+        with Transaction() as undo:
             outcomes = self._reconcile(slots, changed, counts, undo)
             self._store.set_weight(slots, weight)
             self._per_class = counts
@@ -336,7 +314,7 @@ class Engine:
         Values for which a machine that works now would have no solution are refused.
         """
         start = time.perf_counter()
-        with _Transaction() as undo:
+        with Transaction() as undo:
             before = (self.problem, self.kernel, self.class_weight, self._settings)
             undo.append(lambda: self._set_parameters(*before))
             if kernel is not None and kernel != self.kernel and self._gram is not None:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-__all__ = ["Interruptible", "Shielded"]
+__all__ = ["Interruptible", "Shielded", "Transaction"]
 
 
 class _Shield:
@@ -84,3 +84,25 @@ class Interruptible:
     def __exit__(self, *exc: object) -> None:
         if self._opened:
             _shield.open = False
+
+
+class Transaction:
+    """Collect how to undo each change, and do so if the block fails or is interrupted.
+
+    Ctrl-C is let in only where the block says so by `Interruptible`.
+    """
+
+    __slots__ = ("_shield", "_undo")
+
+    def __enter__(self) -> list[Callable[[], None]]:
+        self._shield = Shielded()
+        self._undo: list[Callable[[], None]] = []
+        self._shield.__enter__()
+        return self._undo
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        try:
+            for action in reversed(self._undo if kind is not None else []):
+                action()
+        finally:
+            self._shield.__exit__(kind, *rest)
