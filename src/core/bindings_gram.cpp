@@ -141,7 +141,6 @@ void bind_gram(nb::module_& m) {
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
-      .def_rw("expected", &Gram::expected)
       .def_rw("lasting", &Gram::lasting)
       .def_prop_ro("evaluations", &Gram::evaluations)
       .def("release", &Gram::release)

@@ -184,7 +184,9 @@ void bind_head(nb::module_& m) {
               const In1<double>& hi, const std::vector<double>& target) {
              check_moved(h, moved, lo, hi);
              nb::gil_scoped_release release;
-             return h.jump(to_vector(moved), to_vector(lo), to_vector(hi), to_groups(target));
+             const std::size_t count = moved.shape(0);
+             return h.jump({moved.data(), count}, {lo.data(), count}, {hi.data(), count},
+                           to_groups(target));
            })
       .def("smo",
            [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,

@@ -20,19 +20,6 @@ std::optional<RoundTuple> to_tuple(const std::optional<Round>& r) {
   return RoundTuple{r->descent.converged, r->descent.iterations, reached};
 }
 
-// All examples, in the order in which heads name them first.
-Positions as_named(const In1<std::int64_t>& slots, std::size_t size) {
-  Positions order;
-  std::vector<char> named(size, 0);
-  const auto name = [&](std::size_t slot) {
-    if (!named[slot]) order.push_back(static_cast<std::int32_t>(slot));
-    named[slot] = 1;
-  };
-  for (std::size_t k = 0; k < slots.shape(0); ++k) name(static_cast<std::size_t>(slots.data()[k]));
-  for (std::size_t slot = 0; slot < size; ++slot) name(slot);
-  return order;
-}
-
 // Several heads one after the other, each with its part of the arrays.
 std::vector<std::optional<RoundTuple>> begin_all(
     const std::vector<Head*>& heads, const std::vector<std::size_t>& counts,
@@ -63,7 +50,6 @@ std::vector<std::optional<RoundTuple>> begin_all(
   std::vector<std::optional<RoundTuple>> out;
   nb::gil_scoped_release release;
   const Progress progress = progress_to(report);
-  if (heads.size() > 1) heads[0]->gram.order = as_named(slots, heads[0]->gram.size());
   members = variables = 0;
   for (std::size_t k = 0; k < heads.size(); ++k) {
     Head& h = *heads[k];

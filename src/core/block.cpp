@@ -20,7 +20,6 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFewest = 64, kFresh = 128;  // members that join the working set at first
 constexpr std::size_t kLargest = 3072;             // working set
-constexpr std::size_t kWhole = 1024;               // so few active members are one working set
 constexpr double kShare = 0.1;        // of the gap that the small QP may leave
 constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
 
@@ -55,7 +54,7 @@ class BlockSolver {
   ActiveSet active_;             // those of them that have not been set aside
   bool shrunk_ = false;
   double slack_ = kInf;          // that F of those set aside as far may use up
-  std::shared_ptr<const Sheet> sheet_;  // all members are then one working set
+  SingleMatrix* matrix_;         // all members are then one working set
   std::unique_ptr<SinglePoints> part_;  // the active members, unless they are all
   std::unique_ptr<RowCache> rows_;
   WorkingSet set_;
@@ -73,7 +72,7 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       polish_follows_(polish_follows),
       x_known_(head.x),
       active_(head),
-      sheet_(head.gram.sheet()),
+      matrix_(head.matrix()),
       set_(head.n_groups, head.per),
       linear_(head.gram.linear()),
       at_start_{head.x, head.F, head.rough} {
@@ -94,9 +93,10 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
 void BlockSolver::activate_all() {
   active_.assign(movable_);
   part_.reset();
-  if (!in_order_ && !sheet_) part_ = h.single().subset(movable_);
+  if (!in_order_ && !matrix_) part_ = h.single().subset(movable_);
   rows_.reset();
   set_.restart(active_.size(), kLargest);
+  if (matrix_) set_.local.take_from(*matrix_, in_order_ ? Positions() : movable_);
   shrunk_ = false;
   slack_ = kInf;
 }
@@ -106,7 +106,7 @@ void BlockSolver::activate_all() {
 // who violates then will most likely be a support vector.
 WorkingSet::Change BlockSolver::choose(const Extremes& e, double eps) {
   WorkingSet::Change change;
-  if (sheet_ || active_.size() <= kWhole) {
+  if (matrix_ || active_.size() <= Head::kWhole) {
     for (Positions& joining : change.joining) joining.reserve(active_.size());
     for (std::size_t a = 0; a < active_.size(); ++a)
       if (!set_.holds(a)) change.joining[active_.group(a)].push_back(static_cast<std::int32_t>(a));
@@ -204,14 +204,7 @@ void BlockSolver::fill_local(double unit) {
 }
 
 void BlockSolver::fill_kernel(const Positions& joined) {
-  if (joined.empty()) return;
-  if (sheet_) {
-    Positions places(set_.size());
-    for (std::size_t k = 0; k < set_.size(); ++k)
-      places[k] = sheet_->place(h.slot[active_.member(set_.who(set_.held()[k]))]);
-    set_.local.take_from(*sheet_, places);
-    return;
-  }
+  if (joined.empty() || matrix_) return;
   // All at once, and no free places among them: places are in the order of the members.
   if (whole() && joined.size() == set_.size() && set_.columns() == set_.size()) {
     points().among(set_.local.kernel(), set_.local.stride, h.gram.threads);
@@ -282,7 +275,7 @@ void BlockSolver::spread() {
 // A problem that was solved before some examples joined or left: those far from the margin will
 // hardly move.
 void BlockSolver::set_aside_far() {
-  const Head::Slack slack = h.slack(kWhole);
+  const Head::Slack slack = h.slack(Head::kWhole);
   if (slack.far == kInf) return;
   Positions kept;
   for (std::size_t a = 0; a < active_.size(); ++a)
@@ -310,7 +303,7 @@ void BlockSolver::keep(const Positions& kept) {
     catch_up();
   }
   shrunk_ = true;
-  if (kept.size() <= kWhole)
+  if (kept.size() <= Head::kWhole)
     rows_.reset();  // the working set will hold all values
   else if (rows_)
     rows_->keep(kept);
@@ -389,7 +382,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       continue;
     }
     progress(iterations, now);
-    if (shrinking_ && !linear_ && !sheet_ && active_.size() > 4 * kFresh && set_.size() > 0)
+    if (shrinking_ && !linear_ && !matrix_ && active_.size() > 4 * kFresh && set_.size() > 0)
       keep(active_.unsettled(e));
     ++round_;
     fill_kernel(set_.exchange(choose(e, eps), round_));

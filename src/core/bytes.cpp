@@ -146,12 +146,18 @@ std::unique_ptr<SinglePoints> ByteSingle::subset(const Positions& kept) const {
 
 // With u = value * per_step - shift, what the bytes v - 128 of the other examples and the shift
 // take off is added at the start, but for the share of the others' sums.
+std::int32_t ByteSingle::start(std::size_t k) const {
+  const bool distances = kernel_.kind == KernelKind::rbf;  // the shift does not change them
+  const std::int32_t shift = distances ? 0 : integers_.shift;
+  return (128 + shift) * sum_[k] + static_cast<std::int32_t>(n_features_) * shift * shift;
+}
+
 void ByteSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
   pack.value.resize(n_fours_ * kByteQueries);
   pack.used.resize(n_fours_);
   pack.n_used = 0;
   const std::uint8_t* query[kByteQueries];  // the last one again where there are fewer
-  for (std::size_t q = 0; q < kByteQueries; ++q) query[q] = row(which[std::min(q, count - 1)]);
+  for (std::size_t q = 0; q < kByteQueries; ++q) query[q] = bytes(which[std::min(q, count - 1)]);
   for (std::size_t g = 0; g < n_fours_; ++g) {
     std::uint32_t* four = pack.value.data() + pack.n_used * kByteQueries;
     std::uint32_t any = 0;
@@ -162,14 +168,45 @@ void ByteSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) 
     pack.used[pack.n_used] = static_cast<std::uint32_t>(g);
     pack.n_used += any != 0;
   }
-  const bool distances = kernel_.kind == KernelKind::rbf;  // the shift does not change them
-  const std::int32_t shift = distances ? 0 : integers_.shift;
   for (std::size_t q = 0; q < kByteQueries; ++q) {
     const auto k = static_cast<std::size_t>(which[std::min(q, count - 1)]);
-    pack.start[q] =
-        (128 + shift) * sum_[k] + static_cast<std::int32_t>(n_features_) * shift * shift;
+    pack.start[q] = start(k);
     pack.norm[q] = square_[k];
   }
+}
+
+void ByteSingle::finish(std::int32_t norm, std::size_t from, std::size_t count,
+                        const std::int32_t* dots, float* out) const {
+  if (kernel_.kind == KernelKind::rbf) {
+    byte_simd()->rbf(kernel_.gamma * unit_, norm, square_.data() + from, dots, out, count);
+    return;
+  }
+  const auto unit = static_cast<float>(unit_);
+  for (std::size_t j = 0; j < count; ++j)
+    out[j] = unit * static_cast<float>(dots[j] + integers_.shift * sum_[from + j]);
+  finish_dots(count, out, out);
+}
+
+bool ByteSingle::row(std::int32_t which, float* out) const {
+  if (evaluations) evaluations->fetch_add(size_, std::memory_order_relaxed);
+  const auto k = static_cast<std::size_t>(which);
+  const std::uint8_t* own = bytes(which);
+  std::vector<std::uint32_t> value(n_fours_), used(n_fours_);
+  std::size_t n_used = 0;
+  for (std::size_t g = 0; g < n_fours_; ++g) {
+    std::memcpy(&value[n_used], own + 4 * g, sizeof(std::uint32_t));
+    used[n_used] = static_cast<std::uint32_t>(g);
+    n_used += value[n_used] != 0;
+  }
+  for (std::size_t from = 0; from < size_; from += kRowTile) {
+    const std::size_t count = std::min(kRowTile, size_ - from);
+    std::int32_t dots[kRowTile];
+    byte_simd()->panel_dot(value.data(), used.data(), n_used, start(k),
+                           panels_.data() + from * n_fours_, n_fours_, padded(count) / kLanes,
+                           dots);
+    finish(square_[k], from, count, dots, out + from);
+  }
+  return true;
 }
 
 void ByteSingle::block(const std::int32_t* which, std::size_t count, std::size_t from,
@@ -179,8 +216,6 @@ void ByteSingle::block(const std::int32_t* which, std::size_t count, std::size_t
   const std::size_t tile = this->tile(1 + 4 * n_fours_);
   std::vector<Pack> packs(std::min(kPacks, (count + kByteQueries - 1) / kByteQueries));
   std::vector<std::int32_t> dots(kByteQueries * tile);
-  std::vector<float> scaled(tile);
-  const auto unit = static_cast<float>(unit_);
   for (std::size_t first = 0; first < count; first += packs.size() * kByteQueries) {
     const std::size_t last = std::min(count, first + packs.size() * kByteQueries);
     for (std::size_t q = first; q < last; q += kByteQueries)
@@ -192,19 +227,9 @@ void ByteSingle::block(const std::int32_t* which, std::size_t count, std::size_t
         byte_simd()->block_dot(queries.value.data(), queries.used.data(), queries.n_used,
                                queries.start, panels_.data() + start * n_fours_, n_fours_,
                                padded(length) / kLanes, dots.data(), tile);
-        for (std::size_t k = 0; k < std::min(kByteQueries, last - q); ++k) {
-          const std::int32_t* here = dots.data() + k * tile;
-          float* out = row[q + k] + (start - from);
-          if (kernel_.kind == KernelKind::rbf) {
-            byte_simd()->rbf(kernel_.gamma * unit_, queries.norm[k], square_.data() + start, here,
-                             out, length);
-            continue;
-          }
-          for (std::size_t j = 0; j < length; ++j)
-            scaled[j] =
-                unit * static_cast<float>(here[j] + integers_.shift * sum_[start + j]);
-          finish_dots(length, scaled.data(), out);
-        }
+        for (std::size_t k = 0; k < std::min(kByteQueries, last - q); ++k)
+          finish(queries.norm[k], start, length, dots.data() + k * tile,
+                 row[q + k] + (start - from));
       }
     }
   }
@@ -217,7 +242,7 @@ void ByteSingle::add_linear(const Positions& which, const std::vector<double>& c
   double total = 0.0;
   for (std::size_t k = 0; k < which.size(); ++k) {
     const double c = unit_ * coef[k];
-    const std::uint8_t* own = row(which[k]);
+    const std::uint8_t* own = bytes(which[k]);
     for (std::size_t f = 0; f < n_features_; ++f) w[f] += c * own[f];
     total += c;
   }

@@ -18,6 +18,7 @@ class ByteSingle final : public SinglePoints {
                                           std::size_t n_features, const T* panels);
   void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
              float* const* row) const override;
+  bool row(std::int32_t which, float* out) const override;
   double error() const override;
   void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
                   std::size_t to) const override;
@@ -42,7 +43,11 @@ class ByteSingle final : public SinglePoints {
     std::int32_t start[kByteQueries], norm[kByteQueries];
   };
   void pack(const std::int32_t* which, std::size_t count, Pack& pack) const;
-  const std::uint8_t* row(std::int32_t example) const {
+  std::int32_t start(std::size_t example) const;
+  // Values of an example of this norm with [from, from + count), from the dots.
+  void finish(std::int32_t norm, std::size_t from, std::size_t count, const std::int32_t* dots,
+              float* out) const;
+  const std::uint8_t* bytes(std::int32_t example) const {
     const auto k = static_cast<std::size_t>(origin_[static_cast<std::size_t>(example)]);
     return rows_->data() + 4 * n_fours_ * k;
   }

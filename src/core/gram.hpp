@@ -12,7 +12,7 @@
 #include "kernel.hpp"
 #include "patch.hpp"
 #include "points.hpp"
-#include "sheet.hpp"
+#include "single.hpp"
 
 namespace supple {
 
@@ -52,8 +52,6 @@ class Gram {
   // For the block solver, where `has_blocks`; else only rows are to be had.
   virtual bool has_blocks() const { return false; }
   virtual std::shared_ptr<const SinglePoints> single(const Slots&) { return nullptr; }
-  // The complete matrix, if it is small and the heads that need it make it worth while.
-  virtual std::shared_ptr<const Sheet> sheet() { return nullptr; }
   // Keep the few values that decide a small head, until the patch is closed.
   virtual void open_patch() {}
   virtual void close_patch() {}
@@ -63,8 +61,7 @@ class Gram {
   void clear();
   std::size_t cache_bytes() const { return cache_bytes_; }
   std::size_t threads = 1;  // that blocks of rows may use
-  std::size_t expected = 0;  // values that the heads to be solved have, counted one by one
-  Positions order;  // of all examples, in which those of a head stand together; or empty
+  double rows_asked = 0.0;  // share of its matrix that the last small head needed
   // Kernel values computed so far to learn; neither decisions nor audits from scratch count.
   std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
   void set_evaluations(std::uint64_t number) { evaluations_ = number; }
@@ -138,13 +135,10 @@ class PointsGram final : public Gram {
   void decide(const Points& support, const double* coef, std::size_t heads, std::size_t n_queries,
               const Load& load, double* out) const;
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
-  std::shared_ptr<const Sheet> sheet() override;
   void release() override {
     compact_.reset();
     single_.reset();
-    sheet_.reset();
     patch_->close();
-    order.clear();
   }
   void open_patch() override;
   void close_patch() override { patch_->close(); }
@@ -173,7 +167,6 @@ class PointsGram final : public Gram {
   // single precision.
   std::unique_ptr<Points> compact_;
   std::shared_ptr<const SinglePoints> single_;
-  std::shared_ptr<const Sheet> sheet_;
   std::unique_ptr<Patch> patch_;
   std::shared_ptr<const Points> support_;       // what the last decisions were made from
   Slots support_slots_;

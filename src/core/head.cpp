@@ -185,8 +185,8 @@ void Head::restore(const Snapshot& snapshot) {
   look_if_in_place();
 }
 
-bool Head::jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
-                const std::vector<double>& hi_new, const PerGroup& target_new) {
+bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
+                std::span<const double> hi_new, const PerGroup& target_new) {
   const std::vector<double> before = x;
   for (std::size_t k = 0; k < moved.size(); ++k) {
     const auto v = static_cast<std::size_t>(moved[k]);

@@ -9,11 +9,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "factor.hpp"
 #include "gram.hpp"
 #include "margin_block.hpp"
+#include "single_matrix.hpp"
 
 namespace supple {
 
@@ -82,7 +84,10 @@ struct Head {
   // The members for blocks of kernel values (where gram.has_blocks), built when first needed.
   const SinglePoints& single();
   double single_error();  // of a value in single precision, about
-  void release() { single_.reset(); }
+  // All values among the members, if they are so few that this is a small matrix; else null.
+  static constexpr std::size_t kWhole = 1024;
+  SingleMatrix* matrix();
+  void release();
   // Since F was last computed from scratch: its changes, and the largest mass it has held, of
   // which it keeps the rounding.
   std::uint64_t updates = 0;
@@ -119,8 +124,8 @@ struct Head {
 
   // Put boxes and targets to new values at once: x is clipped, and what the targets then miss is
   // given to the variables with the most favourable gradients. False: there is no feasible x.
-  bool jump(const std::vector<std::int64_t>& moved, const std::vector<double>& lo_new,
-            const std::vector<double>& hi_new, const PerGroup& target_new);
+  bool jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
+            std::span<const double> hi_new, const PerGroup& target_new);
   Solution solution() const { return {F, x, mu, rough, behind, x_behind}; }
   Snapshot save() const { return {slot, c, lo, hi, group, target, solution()}; }
   void restore(const Solution& copy);
@@ -210,7 +215,6 @@ struct Head {
   template <typename Coefficient>  // coefficient(variable)
   Expansion by_member(const Coefficient& coefficient) const;
   void add_roughly(const Expansion& change, const Positions& targets);
-  void add_from_sheet(const Sheet& sheet, const Expansion& change, const Positions& targets);
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();
@@ -220,6 +224,7 @@ struct Head {
   // each member among its values, or -1. Nothing where that does not pay.
   Positions product_by_factor(const Expansion& e, std::vector<double>& out) const;
   std::shared_ptr<const SinglePoints> single_;
+  std::unique_ptr<SingleMatrix> matrix_;
   bool in_place_ = true;  // slot[m] == m for all members
   std::vector<std::int64_t> member_at_;
   std::vector<double> buffer_;

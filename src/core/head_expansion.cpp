@@ -213,13 +213,16 @@ void Head::add_roughly(const Expansion& change, const Positions& targets) {
   for (double coef : change.coef) mass += std::abs(coef);
   const double added_doubt = mass * single_error();
   for (std::int32_t m : targets) rough[static_cast<std::size_t>(m)] += added_doubt;
-  if (const auto sheet = gram.sheet()) {
-    add_from_sheet(*sheet, change, targets);
-    return;
-  }
   std::vector<double> added(members(), 0.0);
-  if (gram.linear()) {
-    single().add_linear(change.member, change.coef, added.data(), members());
+  if (gram.linear() || matrix()) {
+    if (gram.linear()) {
+      single().add_linear(change.member, change.coef, added.data(), members());
+    } else {
+      std::vector<const float*> row(change.member.size());
+      for (std::size_t k = 0; k < row.size(); ++k)
+        row[k] = matrix()->row(static_cast<std::size_t>(change.member[k]));
+      simd().add_rows_single(row.data(), change.coef.data(), row.size(), added.data(), members());
+    }
     for (std::int32_t m : targets)
       F[static_cast<std::size_t>(m)] += added[static_cast<std::size_t>(m)];
     return;
@@ -233,31 +236,27 @@ void Head::add_roughly(const Expansion& change, const Positions& targets) {
     F[static_cast<std::size_t>(targets[k])] += added[k];
 }
 
-void Head::add_from_sheet(const Sheet& sheet, const Expansion& change, const Positions& targets) {
-  std::vector<double> added(members(), 0.0);
-  std::vector<const float*> row(change.slots.size());
-  // Members that stand together in the sheet, a run at a time.
-  for (std::size_t from = 0, to = 0; from < members(); from = to) {
-    const std::int32_t place = sheet.place(slot[from]);
-    for (to = from + 1; to < members(); ++to)
-      if (sheet.place(slot[to]) != place + static_cast<std::int32_t>(to - from)) break;
-    for (std::size_t k = 0; k < row.size(); ++k)
-      row[k] = sheet.row(sheet.place(change.slots[k])) + place;
-    simd().add_rows_single(row.data(), change.coef.data(), row.size(), added.data() + from,
-                           to - from);
-  }
-  for (std::int32_t m : targets)
-    F[static_cast<std::size_t>(m)] += added[static_cast<std::size_t>(m)];
-}
-
-double Head::single_error() {
-  const auto sheet = gram.sheet();
-  return sheet ? sheet->error() : single().error();
-}
+double Head::single_error() { return single().error(); }
 
 const SinglePoints& Head::single() {
   if (!single_) single_ = gram.single(slot);
   return *single_;
+}
+
+void Head::release() {
+  if (matrix_) gram.rows_asked = matrix_->asked();
+  matrix_.reset();
+  single_.reset();
+}
+
+SingleMatrix* Head::matrix() {
+  if (members() > kWhole || members() * padded(members()) * sizeof(float) > gram.cache_bytes())
+    return nullptr;
+  if (!matrix_) {
+    single();
+    matrix_ = std::make_unique<SingleMatrix>(single_, gram.rows_asked, gram.threads);
+  }
+  return matrix_.get();
 }
 
 }  // namespace supple

@@ -16,31 +16,21 @@ void LocalProblem::resize(std::size_t variables, std::size_t columns) {
   for (auto* values : {&G, &diagonal, &bar_up_, &bar_low_}) values->resize(variables);
   column_.resize(variables);
   stride = padded(columns);
-  if (columns * stride > kernel_.size()) kernel_ = AlignedSingles(columns * stride);
+  if (!(matrix_ && places_.empty()) && columns * stride > kernel_.size()) kernel_ = AlignedSingles(columns * stride);
 }
 
-void LocalProblem::take_from(const Sheet& sheet, const Positions& places) {
-  sheet_ = &sheet;
+void LocalProblem::take_from(SingleMatrix& matrix, const Positions& places) {
+  matrix_ = &matrix;
   places_ = places;
-  runs_.clear();
-  for (std::size_t k = 0; k < places.size(); ++k)
-    if (k == 0 || places[k] != places[k - 1] + 1) runs_.push_back(static_cast<std::int32_t>(k));
-  runs_.push_back(static_cast<std::int32_t>(places.size()));
   gathered_.assign(places.size(), 0);
 }
 
 const float* LocalProblem::row(std::size_t c) {
+  if (matrix_ && places_.empty()) return matrix_->row(c);
   float* own = kernel() + c * stride;
-  if (!sheet_) return own;
-  const float* whole = sheet_->row(places_[c]);
-  if (runs_.size() == 2) return whole + places_[0];
-  if (gathered_[c]) return own;
-  if (8 * runs_.size() < places_.size())
-    for (std::size_t r = 0; r + 1 < runs_.size(); ++r)
-      std::copy_n(whole + places_[static_cast<std::size_t>(runs_[r])], runs_[r + 1] - runs_[r],
-                  own + runs_[r]);
-  else
-    for (std::size_t k = 0; k < places_.size(); ++k) own[k] = whole[places_[k]];
+  if (!matrix_ || gathered_[c]) return own;
+  const float* whole = matrix_->row(static_cast<std::size_t>(places_[c]));
+  for (std::size_t k = 0; k < places_.size(); ++k) own[k] = whole[places_[k]];
   gathered_[c] = 1;
   return own;
 }

@@ -10,7 +10,7 @@
 
 #include "aligned.hpp"
 #include "simd.hpp"
-#include "sheet.hpp"
+#include "single_matrix.hpp"
 
 namespace supple {
 
@@ -28,8 +28,8 @@ struct LocalProblem {
   void resize(std::size_t variables, std::size_t columns);  // the kernel is then undefined
   float* kernel() { return kernel_.data(); }
   void swap_kernel(AlignedSingles& other) { std::swap(kernel_, other); }
-  // Column k is the example at places[k] of the sheet; rows are gathered when they are needed.
-  void take_from(const Sheet& sheet, const Positions& places);
+  // Column k is example places[k] of the matrix, or k without places.
+  void take_from(SingleMatrix& matrix, const Positions& places);
   const float* row(std::size_t column);
   // Until the gap is at most max(eps, share * gap at the start); returns the iterations.
   std::int64_t solve(double eps, double share, std::int64_t max_iterations);
@@ -45,10 +45,9 @@ struct LocalProblem {
   bool step();
 
   AlignedSingles kernel_;  // of each row with the columns
-  const Sheet* sheet_ = nullptr;
+  SingleMatrix* matrix_ = nullptr;
   Positions places_;
-  Positions runs_;              // columns at which places that follow each other begin; and the end
-  std::vector<char> gathered_;  // per column: its row is in kernel_
+  std::vector<char> gathered_;  // per column: its row of the matrix is in kernel_
   AlignedSingles bar_up_, bar_low_;
   std::vector<std::size_t> column_;
   std::array<Pick, 2> pick_;  // per group

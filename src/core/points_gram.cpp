@@ -146,15 +146,6 @@ std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
   return all_single()->subset(Positions(slots.begin(), slots.end()));
 }
 
-std::shared_ptr<const Sheet> PointsGram::sheet() {
-  constexpr std::size_t kLargest = 2048;  // examples; beyond, heads need a small part of it
-  const std::size_t values = size() * size();
-  if (size() > kLargest || values * sizeof(float) > cache_bytes() || expected <= values)
-    return nullptr;
-  if (!sheet_) sheet_ = std::make_shared<Sheet>(*all_single(), order, threads);
-  return sheet_;
-}
-
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
                                        const Slots& targets) {
   if (patch_->cover(sources, targets))

@@ -140,9 +140,8 @@ std::optional<Round> begin(Head& h, const Beginning& start, const Settings& sett
   h.admit(start.slots, start.c, start.groups, start.count);
   std::vector<std::int64_t> variables(h.variables());
   std::iota(variables.begin(), variables.end(), 0);
-  const std::vector<double> lo(start.lo, start.lo + variables.size());
-  const std::vector<double> hi(start.hi, start.hi + variables.size());
-  if (!h.jump(variables, lo, hi, start.target)) return std::nullopt;
+  if (!h.jump(variables, {start.lo, variables.size()}, {start.hi, variables.size()}, start.target))
+    return std::nullopt;
   const bool limited = settings.max_iterations >= 0;
   const PatchScope patch(h.gram);
   Settings own = settings;

@@ -82,6 +82,9 @@ struct Simd {
   // the same for kSingleQueries queries in single precision throughout
   void (*block_dot_single)(const float* queries, const float* panels, std::size_t n_features,
                            std::size_t n_panels, float* out, std::size_t stride);
+  // one query
+  void (*panel_dot_single)(const float* query, const float* panels, std::size_t n_features,
+                           std::size_t n_panels, float* out);
   // one sparse row against kQueries dense queries
   void (*sparse_dot_f64)(const double* queries, const std::int32_t* column, const double* value,
                          std::size_t count, double* out);
@@ -137,6 +140,10 @@ struct ByteSimd {
   void (*block_dot)(const std::uint32_t* query, const std::uint32_t* used, std::size_t n_used,
                     const std::int32_t* start, const std::uint32_t* panels, std::size_t n_fours,
                     std::size_t n_panels, std::int32_t* out, std::size_t stride);
+  // the same for one query
+  void (*panel_dot)(const std::uint32_t* query, const std::uint32_t* used, std::size_t n_used,
+                    std::int32_t start, const std::uint32_t* panels, std::size_t n_fours,
+                    std::size_t n_panels, std::int32_t* out);
   // out[i] = exp(-gamma (norm + norms[i] - 2 dots[i]))
   void (*rbf)(double gamma, std::int32_t norm, const std::int32_t* norms,
               const std::int32_t* dots, float* out, std::size_t n);

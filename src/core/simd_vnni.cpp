@@ -96,7 +96,7 @@ void panels_from_rows(const std::uint8_t* rows, const std::int32_t* which, std::
     }
 }
 
-template <int kPanels>
+template <int kCount, int kPanels>  // queries, panels
 __attribute__((always_inline)) inline void byte_dots(const std::uint32_t* query,
                                                      const std::uint32_t* used,
                                                      std::size_t n_used,
@@ -104,19 +104,19 @@ __attribute__((always_inline)) inline void byte_dots(const std::uint32_t* query,
                                                      const std::uint32_t* panels,
                                                      std::size_t panel_stride, std::int32_t* out,
                                                      std::size_t stride) {
-  __m512i sum[kByteQueries][kPanels];
+  __m512i sum[kCount][kPanels];
 #pragma GCC unroll 4
-  for (std::size_t q = 0; q < kByteQueries; ++q)
+  for (int q = 0; q < kCount; ++q)
 #pragma GCC unroll 4
     for (std::size_t p = 0; p < kPanels; ++p) sum[q][p] = _mm512_set1_epi32(start[q]);
-  for (std::size_t k = 0; k < n_used; ++k, query += kByteQueries) {
+  for (std::size_t k = 0; k < n_used; ++k, query += kCount) {
     const std::uint32_t* point = panels + used[k] * kLanes;
     __m512i v[kPanels];
 #pragma GCC unroll 4
     for (std::size_t p = 0; p < kPanels; ++p)
       v[p] = _mm512_loadu_si512(point + p * panel_stride);
 #pragma GCC unroll 4
-    for (std::size_t q = 0; q < kByteQueries; ++q) {
+    for (int q = 0; q < kCount; ++q) {
       const __m512i four = _mm512_set1_epi32(static_cast<int>(query[q]));
 #pragma GCC unroll 4
       for (std::size_t p = 0; p < kPanels; ++p)
@@ -124,23 +124,38 @@ __attribute__((always_inline)) inline void byte_dots(const std::uint32_t* query,
     }
   }
 #pragma GCC unroll 4
-  for (std::size_t q = 0; q < kByteQueries; ++q)
+  for (int q = 0; q < kCount; ++q)
 #pragma GCC unroll 4
     for (std::size_t p = 0; p < kPanels; ++p)
       _mm512_storeu_si512(out + q * stride + p * kLanes, sum[q][p]);
 }
 
-void block_dot(const std::uint32_t* query, const std::uint32_t* used, std::size_t n_used,
-               const std::int32_t* start, const std::uint32_t* panels, std::size_t n_fours,
-               std::size_t n_panels, std::int32_t* out, std::size_t stride) {
+template <int kCount>
+__attribute__((always_inline)) inline void dots_with_panels(
+    const std::uint32_t* query, const std::uint32_t* used, std::size_t n_used,
+    const std::int32_t* start, const std::uint32_t* panels, std::size_t n_fours,
+    std::size_t n_panels, std::int32_t* out, std::size_t stride) {
   const std::size_t panel_stride = n_fours * kLanes;
   std::size_t p = 0;
   for (; p + 4 <= n_panels; p += 4)
-    byte_dots<4>(query, used, n_used, start, panels + p * panel_stride, panel_stride,
-                 out + p * kLanes, stride);
+    byte_dots<kCount, 4>(query, used, n_used, start, panels + p * panel_stride, panel_stride,
+                         out + p * kLanes, stride);
   for (; p < n_panels; ++p)
-    byte_dots<1>(query, used, n_used, start, panels + p * panel_stride, panel_stride,
-                 out + p * kLanes, stride);
+    byte_dots<kCount, 1>(query, used, n_used, start, panels + p * panel_stride, panel_stride,
+                         out + p * kLanes, stride);
+}
+
+void block_dot(const std::uint32_t* query, const std::uint32_t* used, std::size_t n_used,
+               const std::int32_t* start, const std::uint32_t* panels, std::size_t n_fours,
+               std::size_t n_panels, std::int32_t* out, std::size_t stride) {
+  dots_with_panels<kByteQueries>(query, used, n_used, start, panels, n_fours, n_panels, out,
+                                 stride);
+}
+
+void panel_dot(const std::uint32_t* query, const std::uint32_t* used, std::size_t n_used,
+               std::int32_t start, const std::uint32_t* panels, std::size_t n_fours,
+               std::size_t n_panels, std::int32_t* out) {
+  dots_with_panels<1>(query, used, n_used, &start, panels, n_fours, n_panels, out, 0);
 }
 
 // 2^t as in rbf_single, of distances that are exact until they are scaled.
@@ -200,6 +215,7 @@ void add_dot(const double* w, double start, const std::uint32_t* panels, std::si
 
 extern const ByteSimd byte_simd_vnni;
 const ByteSimd byte_simd_vnni = {multiples_f64,    multiples_f32, convert_f64, convert_f32,
-                                 panels_from_rows, block_dot,     rbf,         add_dot};
+                                 panels_from_rows, block_dot,     panel_dot,   rbf,
+                                 add_dot};
 
 }  // namespace supple

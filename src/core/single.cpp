@@ -20,7 +20,7 @@ void SinglePoints::finish_dots(std::size_t count, const float* dots, float* out)
       for (std::size_t k = 0; k < count; ++k) out[k] = std::tanh(gamma * dots[k] + coef0);
       return;
     default:
-      std::copy_n(dots, count, out);
+      if (out != dots) std::copy_n(dots, count, out);
   }
 }
 
@@ -30,10 +30,18 @@ std::size_t SinglePoints::tile(std::size_t bytes_per_point) {
   return std::max(kLanes, fitting / kLanes * kLanes);
 }
 
+void FloatSingle::finish(float norm, std::size_t from, std::size_t count, const float* dots,
+                         float* out) const {
+  if (kernel_.kind == KernelKind::rbf)
+    simd().rbf_single(static_cast<float>(kernel_.gamma), norm, norm_.data() + from, dots, out,
+                      count);
+  else
+    finish_dots(count, dots, out);
+}
+
 void FloatSingle::block(const std::int32_t* which, std::size_t count, std::size_t from,
                         std::size_t to, float* const* row) const {
   if (evaluations) evaluations->fetch_add(count * (to - from), std::memory_order_relaxed);
-  const auto gamma = static_cast<float>(kernel_.gamma);
   const std::size_t tile = this->tile(bytes_per_point());
   const std::size_t needed = (count + kSingleQueries - 1) / kSingleQueries;
   std::vector<Pack> packs(std::min(packs_together(), needed));
@@ -49,12 +57,8 @@ void FloatSingle::block(const std::int32_t* which, std::size_t count, std::size_
         const Pack& queries = packs[(q - first) / kSingleQueries];
         dots(queries, start, start + length, values.data(), tile);
         for (std::size_t k = 0; k < std::min(kSingleQueries, last - q); ++k) {
-          const float* here = values.data() + k * tile;
-          float* out = row[q + k] + (start - from);
-          if (kernel_.kind == KernelKind::rbf)
-            simd().rbf_single(gamma, queries.norm[k], norm_.data() + start, here, out, length);
-          else
-            finish_dots(length, here, out);
+          finish(queries.norm[k], start, length, values.data() + k * tile,
+                 row[q + k] + (start - from));
         }
       }
     }
@@ -175,6 +179,21 @@ void DenseSingle::dots(const Pack& pack, std::size_t from, std::size_t to, float
                        std::size_t stride) const {
   simd().block_dot_single(pack.value.data(), panels_.data() + from * n_features_, n_features_,
                           (to - from + kLanes - 1) / kLanes, out, stride);
+}
+
+bool DenseSingle::row(std::int32_t which, float* out) const {
+  if (evaluations) evaluations->fetch_add(size_, std::memory_order_relaxed);
+  const auto k = static_cast<std::size_t>(which);
+  std::vector<float> query(n_features_);
+  for (std::size_t f = 0; f < n_features_; ++f) query[f] = panels_[at(k, f)];
+  for (std::size_t from = 0; from < size_; from += kRowTile) {
+    const std::size_t count = std::min(kRowTile, size_ - from);
+    float dots[kRowTile];
+    simd().panel_dot_single(query.data(), panels_.data() + from * n_features_, n_features_,
+                            padded(count) / kLanes, dots);
+    finish(norm_[k], from, count, dots, out + from);
+  }
+  return true;
 }
 
 void DenseSingle::add_linear(const Positions& which, const std::vector<double>& coef, double* out,

@@ -27,6 +27,8 @@ class SinglePoints {
                      std::size_t to, float* const* row) const = 0;
   // The same with all examples.
   void rows(const Positions& which, const std::vector<float*>& row, std::size_t threads) const;
+  // Those of one example; false where that would take as long as those of several.
+  virtual bool row(std::int32_t, float*) const { return false; }
   // All values among the examples, out[k * stride + j].
   void among(float* out, std::size_t stride, std::size_t threads) const;
   // out[j] += sum over k of coef[k] times the value of which[k] with j, for j < to
@@ -47,6 +49,7 @@ class SinglePoints {
   static std::size_t tile(std::size_t bytes_per_point);
 
   static constexpr double kRounding = 0x1p-21;  // a few
+  static constexpr std::size_t kRowTile = 32 * kLanes;  // values of a row at a time
 
   Kernel kernel_;
   std::size_t size_, n_features_;
@@ -61,6 +64,9 @@ class FloatSingle : public SinglePoints {
              float* const* row) const override;
 
  protected:
+  // Values of an example of this squared norm with [from, from + count), from the dots.
+  void finish(float norm, std::size_t from, std::size_t count, const float* dots,
+              float* out) const;
   struct Pack {  // kSingleQueries examples, spread out densely
     std::vector<float> value;
     float norm[kSingleQueries];
@@ -79,6 +85,7 @@ class DenseSingle final : public FloatSingle {
   // precision then keeps more of them.
   template <typename T>
   DenseSingle(const Kernel& kernel, std::size_t size, std::size_t n_features, const T* panels);
+  bool row(std::int32_t which, float* out) const override;
   void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
                   std::size_t to) const override;
   std::unique_ptr<SinglePoints> subset(const Positions& kept) const override;

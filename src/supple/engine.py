@@ -405,11 +405,8 @@ class Engine:
                 concerned[key] = slots[self.plan.members(key, y_changed)]
                 undo.append(machine.restorer())
             machines[key] = machine
-        sizes = [len(members) for members in concerned.values()]
         if fresh:  # which is rare in a stream
             parts = self._parts_of_new(list(fresh), slots if leaving else None)
-            sizes += parts.counts
-        self._gram.core.expected = sum(size * size for size in sizes)
         try:
             outcomes: list[Outcome] = []
             if fresh and self._settings.together:
