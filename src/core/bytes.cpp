@@ -21,6 +21,12 @@ bool whole(double ratio) {
   return std::abs(ratio - q) <= kRepresented * std::abs(q);
 }
 
+// 255 where the first of some values divided by 255 has led to a neighbour of it.
+double without_rounding(double per_step) {
+  const double q = std::nearbyint(per_step);
+  return std::abs(per_step - q) <= kExact * q ? q : per_step;
+}
+
 Multiples multiples(const double* v, std::size_t n, double per_step) {
   return byte_simd()->multiples_f64(v, n, per_step);
 }
@@ -49,9 +55,10 @@ bool ByteSingle::find(const T* values, std::size_t count, Integers& found) {
   double step = std::abs(static_cast<double>(values[first]));
   for (;;) {
     if (step < kSmallestStep || step > kLargestStep) return false;
-    const Multiples all = multiples(values, count, 1.0 / step);
+    const double per_step = without_rounding(1.0 / step);
+    const Multiples all = multiples(values, count, per_step);
     if (all.count == count) {
-      found = {1.0 / step, static_cast<std::int32_t>(all.low), all.exact};
+      found = {per_step, static_cast<std::int32_t>(all.low), all.exact};
       return all.high - all.low <= kBytes;
     }
     bool finer = false;
@@ -128,21 +135,25 @@ double ByteSingle::error() const {
   return integers_.exact && kernel_.kind == KernelKind::rbf ? kRounding : SinglePoints::error();
 }
 
-std::unique_ptr<SinglePoints> ByteSingle::subset(const Positions& kept) const {
-  std::unique_ptr<ByteSingle> part(new ByteSingle(kernel_, kept.size(), n_features_, integers_));
+template <typename Position>
+std::unique_ptr<ByteSingle> ByteSingle::part(const Position* kept, std::size_t count) const {
+  std::unique_ptr<ByteSingle> part(new ByteSingle(kernel_, count, n_features_, integers_));
   part->rows_ = rows_;
-  for (std::size_t k = 0; k < kept.size(); ++k) {
+  for (std::size_t k = 0; k < count; ++k) {
     const auto old = static_cast<std::size_t>(kept[k]);
     part->origin_[k] = origin_[old];
     part->sum_[k] = sum_[old];
     part->square_[k] = square_[old];
     part->norm_[k] = norm_[old];
   }
-  byte_simd()->panels_from_rows(rows_->data(), part->origin_.data(), kept.size(), n_fours_,
+  byte_simd()->panels_from_rows(rows_->data(), part->origin_.data(), count, n_fours_,
                                 part->panels_.data());
   part->evaluations = evaluations;
   return part;
 }
+
+template std::unique_ptr<ByteSingle> ByteSingle::part(const std::int32_t*, std::size_t) const;
+template std::unique_ptr<ByteSingle> ByteSingle::part(const std::int64_t*, std::size_t) const;
 
 // With u = value * per_step - shift, what the bytes v - 128 of the other examples and the shift
 // take off is added at the start, but for the share of the others' sums.
@@ -152,12 +163,14 @@ std::int32_t ByteSingle::start(std::size_t k) const {
   return (128 + shift) * sum_[k] + static_cast<std::int32_t>(n_features_) * shift * shift;
 }
 
-void ByteSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
+template <typename Position>
+void ByteSingle::pack(const Position* which, std::size_t count, Pack& pack) const {
   pack.value.resize(n_fours_ * kByteQueries);
   pack.used.resize(n_fours_);
   pack.n_used = 0;
   const std::uint8_t* query[kByteQueries];  // the last one again where there are fewer
-  for (std::size_t q = 0; q < kByteQueries; ++q) query[q] = bytes(which[std::min(q, count - 1)]);
+  for (std::size_t q = 0; q < kByteQueries; ++q)
+    query[q] = bytes(static_cast<std::size_t>(which[std::min(q, count - 1)]));
   for (std::size_t g = 0; g < n_fours_; ++g) {
     std::uint32_t* four = pack.value.data() + pack.n_used * kByteQueries;
     std::uint32_t any = 0;
@@ -190,7 +203,7 @@ void ByteSingle::finish(std::int32_t norm, std::size_t from, std::size_t count,
 bool ByteSingle::row(std::int32_t which, float* out) const {
   if (evaluations) evaluations->fetch_add(size_, std::memory_order_relaxed);
   const auto k = static_cast<std::size_t>(which);
-  const std::uint8_t* own = bytes(which);
+  const std::uint8_t* own = bytes(k);
   std::vector<std::uint32_t> value(n_fours_), used(n_fours_);
   std::size_t n_used = 0;
   for (std::size_t g = 0; g < n_fours_; ++g) {
@@ -235,6 +248,41 @@ void ByteSingle::block(const std::int32_t* which, std::size_t count, std::size_t
   }
 }
 
+template <typename Position>
+void ByteSingle::block_products(const ByteSingle& others, const Position* which, std::size_t count,
+                                std::size_t from, std::size_t to, double* out,
+                                std::size_t stride) const {
+  const std::size_t tile = this->tile(1 + 4 * n_fours_);
+  std::vector<Pack> packs((count + kByteQueries - 1) / kByteQueries);
+  std::vector<std::int32_t> dots(kByteQueries * tile);
+  for (std::size_t q = 0; q < count; q += kByteQueries)
+    others.pack(which + q, std::min(kByteQueries, count - q), packs[q / kByteQueries]);
+  for (std::size_t start = from; start < to; start += tile) {
+    const std::size_t length = std::min(to, start + tile) - start;
+    for (std::size_t q = 0; q < count; ++q) {
+      const Pack& queries = packs[q / kByteQueries];
+      const std::size_t k = q % kByteQueries;
+      if (k == 0)
+        byte_simd()->block_dot(queries.value.data(), queries.used.data(), queries.n_used,
+                               queries.start, panels_.data() + start * n_fours_, n_fours_,
+                               padded(length) / kLanes, dots.data(), tile);
+      const std::int32_t* here = dots.data() + k * tile;
+      double* to_here = out + q * stride + (start - from);
+      if (kernel_.kind == KernelKind::rbf)
+        byte_simd()->distances(unit_, queries.norm[k], square_.data() + start, here, to_here,
+                               length);
+      else
+        for (std::size_t j = 0; j < length; ++j)
+          to_here[j] = unit_ * static_cast<double>(here[j] + integers_.shift * sum_[start + j]);
+    }
+  }
+}
+
+template void ByteSingle::block_products(const ByteSingle&, const std::int32_t*, std::size_t,
+                                         std::size_t, std::size_t, double*, std::size_t) const;
+template void ByteSingle::block_products(const ByteSingle&, const std::int64_t*, std::size_t,
+                                         std::size_t, std::size_t, double*, std::size_t) const;
+
 // w in units of the factor, as the integers are.
 void ByteSingle::add_linear(const Positions& which, const std::vector<double>& coef, double* out,
                             std::size_t to) const {
@@ -242,7 +290,7 @@ void ByteSingle::add_linear(const Positions& which, const std::vector<double>& c
   double total = 0.0;
   for (std::size_t k = 0; k < which.size(); ++k) {
     const double c = unit_ * coef[k];
-    const std::uint8_t* own = bytes(which[k]);
+    const std::uint8_t* own = bytes(static_cast<std::size_t>(which[k]));
     for (std::size_t f = 0; f < n_features_; ++f) w[f] += c * own[f];
     total += c;
   }

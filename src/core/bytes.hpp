@@ -22,7 +22,20 @@ class ByteSingle final : public SinglePoints {
   double error() const override;
   void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
                   std::size_t to) const override;
-  std::unique_ptr<SinglePoints> subset(const Positions& kept) const override;
+  std::unique_ptr<SinglePoints> subset(const Positions& kept) const override {
+    return part(kept.data(), kept.size());
+  }
+
+  // The same values in double precision, where `exact`: the integers times the factor are then the
+  // examples to within rounding.
+  bool exact() const { return integers_.exact; }
+  template <typename Position>
+  std::unique_ptr<ByteSingle> part(const Position* kept, std::size_t count) const;
+  // Dots (rbf: squared distances) of `others`, those at `which`, with the examples in [from, to)
+  // here, out[q * stride + j - from]. `from` is a multiple of kLanes.
+  template <typename Position>
+  void block_products(const ByteSingle& others, const Position* which, std::size_t count,
+                      std::size_t from, std::size_t to, double* out, std::size_t stride) const;
 
  private:
   // A value is (u + shift) / per_step with u of 0 to 255.
@@ -42,14 +55,14 @@ class ByteSingle final : public SinglePoints {
     std::size_t n_used;
     std::int32_t start[kByteQueries], norm[kByteQueries];
   };
-  void pack(const std::int32_t* which, std::size_t count, Pack& pack) const;
+  template <typename Position>
+  void pack(const Position* which, std::size_t count, Pack& pack) const;
   std::int32_t start(std::size_t example) const;
   // Values of an example of this norm with [from, from + count), from the dots.
   void finish(std::int32_t norm, std::size_t from, std::size_t count, const std::int32_t* dots,
               float* out) const;
-  const std::uint8_t* bytes(std::int32_t example) const {
-    const auto k = static_cast<std::size_t>(origin_[static_cast<std::size_t>(example)]);
-    return rows_->data() + 4 * n_fours_ * k;
+  const std::uint8_t* bytes(std::size_t example) const {
+    return rows_->data() + 4 * n_fours_ * static_cast<std::size_t>(origin_[example]);
   }
 
   Integers integers_;

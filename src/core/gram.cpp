@@ -5,9 +5,6 @@
 
 namespace supple {
 
-namespace {
-
-// From inner products (for rbf: squared distances) to kernel values.
 void finish(const Kernel& kernel, double* v, std::size_t n) {
   if (kernel.kind == KernelKind::rbf) simd().exp_scaled(-kernel.gamma, v, n);
   if (kernel.kind == KernelKind::poly)
@@ -16,8 +13,6 @@ void finish(const Kernel& kernel, double* v, std::size_t n) {
   if (kernel.kind == KernelKind::sigmoid)
     for (std::size_t k = 0; k < n; ++k) v[k] = std::tanh(kernel.gamma * v[k] + kernel.coef0);
 }
-
-}  // namespace
 
 void kernel_values(const Kernel& kernel, const Points& points, const Query& query,
                    std::size_t from, std::size_t to, double* out) {

@@ -12,7 +12,6 @@
 #include "kernel.hpp"
 #include "patch.hpp"
 #include "points.hpp"
-#include "single.hpp"
 
 namespace supple {
 
@@ -23,6 +22,9 @@ void kernel_values(const Kernel& kernel, const Points& points, const Query& quer
 // The same for a block of queries: out[q * stride + j - from], whole panels (see Points).
 void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
                   std::size_t from, std::size_t to, double* out, std::size_t stride);
+
+// From inner products (for rbf: squared distances) to kernel values.
+void finish(const Kernel& kernel, double* v, std::size_t n);
 
 // Neumaier's sum: what `sum` loses is kept in `lost`.
 inline void add_keeping(double term, double& sum, double& lost) {
@@ -137,6 +139,7 @@ class PointsGram final : public Gram {
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
   void release() override {
     compact_.reset();
+    bytes_ = nullptr;
     single_.reset();
     patch_->close();
   }
@@ -159,14 +162,27 @@ class PointsGram final : public Gram {
   double diagonal_value(std::size_t slot);
   std::vector<double> expand_linear(const Slots& sources, const std::vector<double>& coef,
                                     const Slots& targets) const;
-  void pack(const Slots& slots, std::size_t first, QueryBlock& queries) const;
+  // Some examples, copied to be met by blocks of others.
+  struct Chosen {
+    std::unique_ptr<Points> points;
+    std::unique_ptr<ByteSingle> bytes;  // instead
+    std::size_t n_features() const { return points ? points->n_features() : 0; }
+  };
+  Chosen choose(const Slots& slots) const;
+  // Values of kQueries examples, sources[first] and those after it, with chosen ones in [from, to),
+  // out[q * stride + j - from]; see kernel_block. If the sources are among the chosen, `place` is
+  // where the first one stands there.
+  void meet(const Slots& sources, std::size_t first, const Chosen& chosen, std::ptrdiff_t place,
+            QueryBlock& queries, std::size_t from, std::size_t to, double* out,
+            std::size_t stride) const;
   void block(const Slots& fresh, const Slots& all, double* out, std::size_t stride) const;
   Kernel kernel_;
   std::unique_ptr<Points> points_;
-  // While heads are solved: all points without their zeros, if there are many; all of them in
-  // single precision.
-  std::unique_ptr<Points> compact_;
+  // While heads are solved: all points in single precision; the same as bytes, if these serve in
+  // double precision, too; else without their zeros, if there are many.
   std::shared_ptr<const SinglePoints> single_;
+  const ByteSingle* bytes_ = nullptr;
+  std::unique_ptr<Points> compact_;
   std::unique_ptr<Patch> patch_;
   std::shared_ptr<const Points> support_;       // what the last decisions were made from
   Slots support_slots_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "bytes.hpp"
 #include "panels.hpp"
 
 namespace supple {
@@ -54,21 +53,17 @@ template <typename T>
 void DensePoints<T>::append(const T* rows, std::size_t count) {
   const std::size_t n_panels = (size_ + count + kLanes - 1) / kLanes;
   panels_.resize(n_panels * n_features_ * kLanes, T(0));
-  for (std::size_t i = 0; i < count; ++i) {
-    double norm = 0.0;
-    for (std::size_t f = 0; f < n_features_; ++f) {
-      const auto value = static_cast<double>(rows[i * n_features_ + f]);
-      norm += value * value;
-    }
-    note_norm(norm);
-  }
-  // Whole panels at a time: what is written is then in order.
+  // Whole panels at a time: what is written is then in order, and norms are summed side by side.
   for (std::size_t i = 0; i < count;) {
     const std::size_t lane = (size_ + i) % kLanes, together = std::min(kLanes - lane, count - i);
+    double norm[kLanes] = {};
     for (std::size_t f = 0; f < n_features_; ++f) {
       T* to = panels_.data() + at(size_ + i, f);
       for (std::size_t k = 0; k < together; ++k) to[k] = rows[(i + k) * n_features_ + f];
+      for (std::size_t k = 0; k < together; ++k)
+        norm[k] += static_cast<double>(to[k]) * static_cast<double>(to[k]);
     }
+    for (std::size_t k = 0; k < together; ++k) note_norm(norm[k]);
     i += together;
   }
   size_ += count;
@@ -198,19 +193,26 @@ std::unique_ptr<SinglePoints> DensePoints<T>::single(const Kernel& kernel) const
 }
 
 template <typename T>
-std::unique_ptr<SinglePoints> DensePoints<T>::bytes(const Kernel& kernel) const {
+double DensePoints<T>::filled() const {
+  constexpr std::size_t kEnough = 8192;  // entries to look at
+  const std::size_t step = panels_.size() / kEnough | 1;  // odd: no feature or lane is preferred
+  std::size_t seen = 0, found = 0;
+  for (std::size_t k = 0; k < panels_.size(); k += step, ++seen) found += panels_[k] != T(0);
+  return static_cast<double>(found) / static_cast<double>(std::max<std::size_t>(seen, 1));
+}
+
+template <typename T>
+std::unique_ptr<ByteSingle> DensePoints<T>::bytes(const Kernel& kernel) const {
   return ByteSingle::from(kernel, size_, n_features_, panels_.data());
 }
 
 // Mostly zeros (images, counts): skipping them saves more than whole vectors gain, provided that
 // the values can do without the mean taken off.
 template <typename T>
-std::unique_ptr<Points> DensePoints<T>::without_zeros(const Kernel& kernel) const {
+std::unique_ptr<Points> DensePoints<T>::without_zeros(const Kernel& kernel, double filled) const {
   constexpr double kSparse = 0.3, kHarmless = 16.0;
-  if (kernel.kind == KernelKind::rbf && kernel.gamma * largest_norm() > kHarmless) return nullptr;
-  std::size_t filled = 0;
-  for (const T& value : panels_) filled += value != T(0);
-  if (static_cast<double>(filled) >= kSparse * static_cast<double>(panels_.size())) return nullptr;
+  const bool rounds = kernel.kind == KernelKind::rbf && kernel.gamma * largest_norm() > kHarmless;
+  if (rounds || filled >= kSparse) return nullptr;
   auto points = std::make_unique<CsrPoints>(n_features_);
   std::vector<std::int64_t> column[kLanes];
   std::vector<double> value[kLanes];

@@ -6,8 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "simd.hpp"
-#include "single.hpp"
+#include "bytes.hpp"
 
 namespace supple {
 
@@ -67,13 +66,15 @@ class Points {
                           std::size_t stride) const = 0;
   virtual void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to,
                                double* out, std::size_t stride) const = 0;
-  virtual double filled() const { return 1.0; }  // share of the entries that are stored
+  virtual double filled() const = 0;  // share of the entries that are not 0, about
   virtual std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const = 0;
   virtual std::unique_ptr<SinglePoints> single(const Kernel& kernel) const = 0;
   // The same from bytes, where the points are small integers times a factor; or nothing.
-  virtual std::unique_ptr<SinglePoints> bytes(const Kernel&) const { return nullptr; }
+  virtual std::unique_ptr<ByteSingle> bytes(const Kernel&) const { return nullptr; }
   // The same points as sparse rows, where that saves time and loses nothing; or nothing.
-  virtual std::unique_ptr<Points> without_zeros(const Kernel&) const { return nullptr; }
+  virtual std::unique_ptr<Points> without_zeros(const Kernel&, double /* filled */) const {
+    return nullptr;
+  }
 
  protected:
   std::size_t n_features_;
@@ -101,8 +102,9 @@ class DensePoints final : public Points {
                        std::size_t stride) const override;
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
   std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
-  std::unique_ptr<SinglePoints> bytes(const Kernel& kernel) const override;
-  std::unique_ptr<Points> without_zeros(const Kernel& kernel) const override;
+  double filled() const override;
+  std::unique_ptr<ByteSingle> bytes(const Kernel& kernel) const override;
+  std::unique_ptr<Points> without_zeros(const Kernel& kernel, double filled) const override;
 
  private:
   std::size_t at(std::size_t slot, std::size_t feature) const {

@@ -56,13 +56,31 @@ bool counts_up(const Slots& slots, std::size_t size) {
 
 }  // namespace
 
-void PointsGram::pack(const Slots& slots, std::size_t first, QueryBlock& queries) const {
-  Query query;
-  queries.clear();
-  for (std::size_t k = first; k < std::min(slots.size(), first + kQueries); ++k) {
-    held().load(static_cast<std::size_t>(slots[k]), query);
-    queries.put(k - first, query);
+PointsGram::Chosen PointsGram::choose(const Slots& slots) const {
+  if (bytes_) return {nullptr, bytes_->part(slots.data(), slots.size())};
+  return {held().subset(slots.data(), slots.size()), nullptr};
+}
+
+void PointsGram::meet(const Slots& sources, std::size_t first, const Chosen& chosen,
+                      std::ptrdiff_t place, QueryBlock& queries, std::size_t from, std::size_t to,
+                      double* out, std::size_t stride) const {
+  const std::size_t count = std::min(sources.size() - first, kQueries);
+  if (chosen.bytes) {
+    chosen.bytes->block_products(*bytes_, sources.data() + first, count, from, to, out, stride);
+    for (std::size_t q = 0; q < count; ++q) finish(kernel_, out + q * stride, to - from);
+    return;
   }
+  if (place >= 0) {
+    chosen.points->load_block(static_cast<std::size_t>(place), queries);
+  } else {
+    Query query;
+    queries.clear();
+    for (std::size_t q = 0; q < count; ++q) {
+      held().load(static_cast<std::size_t>(sources[first + q]), query);
+      queries.put(q, query);
+    }
+  }
+  kernel_block(kernel_, *chosen.points, queries, from, to, out, stride);
 }
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
@@ -131,9 +149,15 @@ void PointsGram::decide(const Points& support, const double* coef, std::size_t h
 const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
   if (!single_) {
     constexpr double kSparse = 0.1;  // entries so few are multiplied faster one by one
-    compact_ = points_->without_zeros(kernel_);
+    const double filled = points_->filled();
+    if (filled < kSparse) compact_ = points_->without_zeros(kernel_, filled);
     std::unique_ptr<SinglePoints> all;
-    if (held().filled() > kSparse) all = points_->bytes(kernel_);
+    if (!compact_) {
+      std::unique_ptr<ByteSingle> bytes = points_->bytes(kernel_);
+      if (bytes && bytes->exact()) bytes_ = bytes.get();
+      all = std::move(bytes);
+      if (!bytes_) compact_ = points_->without_zeros(kernel_, filled);
+    }
     if (!all) all = held().single(kernel_);
     all->evaluations = &evaluations_;
     single_ = std::move(all);
@@ -154,21 +178,18 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   if (lasting || (sources.size() < kQueries && 4 * targets.size() > size()))
     return Gram::expand(sources, coef, targets);
   if (linear()) return expand_linear(sources, coef, targets);
-  std::unique_ptr<Points> part;
-  if (!counts_up(targets, size())) part = held().subset(targets.data(), targets.size());
-  const Points& points = part ? *part : held();
+  const Chosen chosen = choose(targets);
   std::vector<double> sum(targets.size(), 0.0);
   share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
-    QueryBlock queries(points.n_features());
+    QueryBlock queries(chosen.n_features());
     const std::size_t width = std::min(kTile, padded(end - begin));
     std::vector<double> values(kQueries * width), lost(end - begin, 0.0);
     for (std::size_t first = 0; first < sources.size(); first += kQueries) {
-      pack(sources, first, queries);
       double weight[kQueries] = {};
       std::copy_n(coef.data() + first, std::min(kQueries, coef.size() - first), weight);
       for (std::size_t from = begin; from < end; from += width) {
         const std::size_t length = std::min(end, from + width) - from;
-        kernel_block(kernel_, points, queries, from, from + length, values.data(), width);
+        meet(sources, first, chosen, -1, queries, from, from + length, values.data(), width);
         simd().add_block(weight, values.data(), width, sum.data() + from,
                          lost.data() + (from - begin), length);
       }
@@ -210,17 +231,17 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   if (lasting) return Gram::among(slots, out, stride);
   if (patch_->cover(slots, slots)) return patch_->among(slots, out, stride);
   const std::size_t n = slots.size();
-  const std::unique_ptr<Points> points = held().subset(slots.data(), n);
+  const Chosen chosen = choose(slots);
   const std::size_t blocks = (n + kQueries - 1) / kQueries;
   // Rows in pairs from both ends, so that the triangles of all threads are alike.
   share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
-    QueryBlock queries(points->n_features());
+    QueryBlock queries(chosen.n_features());
     const std::size_t width = n + 2 * kLanes;
     std::vector<double> values(kQueries * width);
     const auto fill = [&](std::size_t first) {
-      points->load_block(first, queries);
       const std::size_t from = first / kLanes * kLanes;
-      kernel_block(kernel_, *points, queries, from, n, values.data(), width);
+      meet(slots, first, chosen, static_cast<std::ptrdiff_t>(first), queries, from, n,
+           values.data(), width);
       count(std::min(kQueries, n - first) * (n - from));
       for (std::size_t q = 0; q < std::min(kQueries, n - first); ++q)
         std::copy(values.data() + q * width + (first + q - from),
@@ -239,13 +260,12 @@ void PointsGram::open_patch() {
 
 void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
                        std::size_t stride) const {
-  const std::unique_ptr<Points> points = held().subset(all.data(), all.size());
-  QueryBlock queries(points->n_features());
-  const std::size_t before = all.size() - fresh.size();
-  for (std::size_t first = 0; first < fresh.size(); first += kQueries) {
-    points->load_block(before + first, queries);
-    kernel_block(kernel_, *points, queries, 0, all.size(), out + first * stride, stride);
-  }
+  const Chosen chosen = choose(all);
+  QueryBlock queries(chosen.n_features());
+  const std::size_t before = all.size() - fresh.size();  // the fresh ones are the last of them
+  for (std::size_t first = 0; first < fresh.size(); first += kQueries)
+    meet(fresh, first, chosen, static_cast<std::ptrdiff_t>(before + first), queries, 0, all.size(),
+         out + first * stride, stride);
   count(fresh.size() * all.size());
 }
 

@@ -113,7 +113,7 @@ const Simd& simd();  // the table for this machine
 inline constexpr std::size_t kByteQueries = 4;
 // How far a value may be from such an integer times a factor, by its size: what single precision
 // rounds off; and the same for one that double precision holds.
-inline constexpr double kRepresented = 0x1p-22, kExact = 0x1p-48;
+inline constexpr double kRepresented = 0x1p-22, kExact = 0x1p-50;
 
 // How many of n values (a multiple of kLanes) from the first on are q / per_step with whole
 // |q| <= 255, counted in steps of kLanes.
@@ -147,6 +147,9 @@ struct ByteSimd {
   // out[i] = exp(-gamma (norm + norms[i] - 2 dots[i]))
   void (*rbf)(double gamma, std::int32_t norm, const std::int32_t* norms,
               const std::int32_t* dots, float* out, std::size_t n);
+  // out[i] = unit (norm + norms[i] - 2 dots[i])
+  void (*distances)(double unit, std::int32_t norm, const std::int32_t* norms,
+                    const std::int32_t* dots, double* out, std::size_t n);
   // out[point] += start + dot of a real vector w (4 n_fours entries) with the integers
   void (*add_dot)(const double* w, double start, const std::uint32_t* panels, std::size_t n_fours,
                   std::size_t n_points, double* out);

@@ -184,6 +184,12 @@ void rbf(double gamma, std::int32_t norm, const std::int32_t* norms, const std::
   }
 }
 
+void distances(double unit, std::int32_t norm, const std::int32_t* norms,
+               const std::int32_t* dots, double* out, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i)
+    out[i] = unit * static_cast<double>(norm + norms[i] - 2 * dots[i]);
+}
+
 void add_dot(const double* w, double start, const std::uint32_t* panels, std::size_t n_fours,
              std::size_t n_points, double* out) {
   const __m256i flip = _mm256_set1_epi32(128), byte = _mm256_set1_epi32(255);
@@ -216,6 +222,6 @@ void add_dot(const double* w, double start, const std::uint32_t* panels, std::si
 extern const ByteSimd byte_simd_vnni;
 const ByteSimd byte_simd_vnni = {multiples_f64,    multiples_f32, convert_f64, convert_f32,
                                  panels_from_rows, block_dot,     panel_dot,   rbf,
-                                 add_dot};
+                                 distances,        add_dot};
 
 }  // namespace supple
