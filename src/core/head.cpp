@@ -97,11 +97,8 @@ void Head::enter(const Slots& entering, const std::vector<double>& c_new,
   group.insert(group.end(), groups_new.begin(), groups_new.end());
   rough.resize(now, 0.0);
   for (auto* bounds : {&x, &lo, &hi}) bounds->resize(now * per, 0.0);
-  const auto last = static_cast<std::size_t>(*std::max_element(entering.begin(), entering.end()));
-  if (member_at_.size() <= last) member_at_.resize(last + 1, -1);
   for (std::size_t k = 0; k < entering.size(); ++k) {
     in_place_ = in_place_ && entering[k] == static_cast<std::int64_t>(old + k);
-    member_at_[static_cast<std::size_t>(entering[k])] = static_cast<std::int64_t>(old + k);
     if (block.rows() == old + k) block.append_row(block_rows.data() + k * block.columns());
   }
 }
@@ -128,6 +125,7 @@ void Head::remove(std::size_t member) {
   release();
   drop_derived(member);
   if (block.rows() == members()) block.remove_row(member);
+  locate();
   member_at_[static_cast<std::size_t>(slot[member])] = -1;
   if (member != last) {
     slot[member] = slot[last];
@@ -146,6 +144,7 @@ void Head::remove(std::size_t member) {
     }
   }
   slot.pop_back();
+  n_located_ = last;
   F.pop_back();
   rough.pop_back();
   for (auto* values : {&x, &c, &lo, &hi}) values->resize(last * per);
@@ -176,12 +175,8 @@ void Head::restore(const Snapshot& snapshot) {
   group = snapshot.group;
   target = snapshot.target;
   restore(snapshot.solution);
-  std::fill(member_at_.begin(), member_at_.end(), -1);
-  for (std::size_t m = 0; m < members(); ++m) {
-    const auto s = static_cast<std::size_t>(slot[m]);
-    if (member_at_.size() <= s) member_at_.resize(s + 1, -1);
-    member_at_[s] = static_cast<std::int64_t>(m);
-  }
+  member_at_.clear();
+  n_located_ = 0;
   look_if_in_place();
 }
 
@@ -223,7 +218,18 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
   return true;
 }
 
+void Head::locate() const {
+  if (n_located_ == members()) return;
+  const auto first = slot.begin() + static_cast<std::ptrdiff_t>(n_located_);
+  const auto last = static_cast<std::size_t>(*std::max_element(first, slot.end()));
+  if (member_at_.size() <= last) member_at_.resize(last + 1, -1);
+  for (; n_located_ < members(); ++n_located_)
+    member_at_[static_cast<std::size_t>(slot[n_located_])] =
+        static_cast<std::int64_t>(n_located_);
+}
+
 std::int64_t Head::member_at(std::int64_t wanted) const {
+  locate();
   return wanted >= 0 && wanted < static_cast<std::int64_t>(member_at_.size())
              ? member_at_[static_cast<std::size_t>(wanted)]
              : -1;

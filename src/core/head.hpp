@@ -218,6 +218,7 @@ struct Head {
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();
+  void locate() const;
   // The expansion at these members, in double precision.
   std::vector<double> values_at(const Expansion& e, const std::vector<std::size_t>& wanted);
   // What the margin's part of it is at the margin, by the kernel values in the factor: the place of
@@ -226,7 +227,9 @@ struct Head {
   std::shared_ptr<const SinglePoints> single_;
   std::unique_ptr<SingleMatrix> matrix_;
   bool in_place_ = true;  // slot[m] == m for all members
-  std::vector<std::int64_t> member_at_;
+  // By slots, the first so many members: the others follow when somebody asks.
+  mutable std::vector<std::int64_t> member_at_;
+  mutable std::size_t n_located_ = 0;
   std::vector<double> buffer_;
 };
 
