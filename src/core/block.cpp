@@ -338,9 +338,10 @@ void BlockSolver::leave_behind() {
     h.rough[m] = std::max(h.rough[m], at_start_.rough[m] + added);
   }
   if (active_.size() < h.members()) {
-    h.behind.assign(h.members(), 1);
-    for (std::size_t a = 0; a < active_.size(); ++a) h.behind[active_.member(a)] = 0;
-    h.x_behind = x_known_;
+    std::vector<char> aside(h.members(), 1);
+    for (std::size_t a = 0; a < active_.size(); ++a) aside[active_.member(a)] = 0;
+    h.behind.clear();
+    h.leave_behind(aside, x_known_);
   }
   h.note_changes(1);
 }

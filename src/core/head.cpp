@@ -192,8 +192,9 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
   target = target_new;
   PerGroup missing = target;
   for (std::size_t v = 0; v < variables(); ++v) missing[group[v]] -= x[v];
+  const double rounding = 1e-15 * mass();
   for (std::size_t e = 0; e < n_groups; ++e) {
-    if (missing[e] == 0.0) continue;
+    if (std::abs(missing[e]) <= rounding) continue;
     const double sign = missing[e] > 0.0 ? 1.0 : -1.0;
     const auto room = [&](std::size_t v) { return sign > 0.0 ? hi[v] - x[v] : x[v] - lo[v]; };
     // A heap: often a few variables suffice.

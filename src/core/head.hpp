@@ -43,8 +43,8 @@ struct Solution {
   std::vector<double> F, x;
   PerGroup mu;
   std::vector<double> rough;
-  std::vector<char> behind;
-  std::vector<double> x_behind;
+  std::vector<std::uint8_t> behind;
+  std::vector<std::vector<double>> x_behind;
 };
 
 // A copy of what defines a head. Factor and block are rebuilt from it.
@@ -69,10 +69,11 @@ struct Head {
   // F of members away from the margin may follow x in single precision: it is then known to within
   // so much only, and 0 stands for double precision.
   std::vector<double> rough;
-  // While the block solver or the polish works, rough members may be behind: their F belongs to
-  // `x_behind`, and nothing reads it until catch_up. Empty if there are none.
-  std::vector<char> behind;
-  std::vector<double> x_behind;
+  // While the block solver or the polish works, rough members may be behind: F of member m belongs
+  // to x_behind[behind[m] - 1], and nothing reads it until catch_up. Empty if there are none; 0
+  // stands for a member that is not.
+  std::vector<std::uint8_t> behind;
+  std::vector<std::vector<double>> x_behind;
   // per variable
   std::vector<double> x, c, lo, hi;
   std::vector<std::uint8_t> group;
@@ -138,7 +139,7 @@ struct Head {
     std::vector<double> rough;
   };
   void sharpen(const Known* known = nullptr);
-  void sharpen(const std::vector<std::size_t>& chosen);  // from scratch
+  void sharpen(const std::vector<std::size_t>& chosen, const Known* known = nullptr);
   double roughest() const;  // of all members
   // How far members are from violating KKT, by F, and from where on they are far: near are three
   // times as many as are on the margin or violate, and at least `fewest`.
@@ -173,7 +174,9 @@ struct Head {
   void follow_sharply(const Expansion& change);
   void follow_by_rows(const std::vector<double>& x_before);  // all members, by cached kernel rows
   void follow_roughly(const Expansion& change);
-  void catch_up();  // those behind
+  void add_roughly(const Expansion& change, const Positions& targets);  // of these members
+  void leave_behind(const std::vector<char>& chosen, const std::vector<double>& x_of_F);
+  void catch_up(std::size_t kept = 0);  // those behind, but for those of the first x_behind
   bool is_behind(std::size_t member) const { return !behind.empty() && behind[member]; }
   Expansion change_since(const std::vector<double>& x_before) const;
   double violation(const std::vector<double>& kx) const;  // absolute
@@ -214,7 +217,6 @@ struct Head {
              const std::vector<double>& block_rows);
   template <typename Coefficient>  // coefficient(variable)
   Expansion by_member(const Coefficient& coefficient) const;
-  void add_roughly(const Expansion& change, const Positions& targets);
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();

@@ -64,8 +64,8 @@ void Head::sharpen(const Known* known) {
     up[e] = -range.low;
     low[e] = -range.high;
   }
-  std::vector<std::size_t> close, known_once;
-  (known ? known_once : close).reserve(members());
+  std::vector<std::size_t> close;
+  close.reserve(members());
   for (std::size_t m = 0; m < members(); ++m) {
     if (rough[m] == 0.0 || is_behind(m)) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
@@ -73,30 +73,33 @@ void Head::sharpen(const Known* known) {
       if (inside(v) ||
           (!fixed(v) && ((x[v] < hi[v] && G - rough[m] <= up[group[v]]) ||
                          (x[v] > lo[v] && G + rough[m] >= low[group[v]])))) {
-        (known && known->rough[m] == 0.0 ? known_once : close).push_back(m);
+        close.push_back(m);
         break;
       }
     }
   }
-  if (2 * close.size() > members() && !(factor.size() > 0 && factor.has_kernel())) {
+  const auto unknown = static_cast<std::size_t>(
+      std::count_if(close.begin(), close.end(),
+                    [&](std::size_t m) { return !known || known->rough[m] > 0.0; }));
+  if (2 * unknown > members() && !(factor.size() > 0 && factor.has_kernel())) {
     refresh();
     return;
   }
-  sharpen(close);
-  if (known_once.empty()) return;
-  const std::vector<double> added = values_at(change_since(known->x), known_once);
-  for (std::size_t k = 0; k < known_once.size(); ++k) {
-    F[known_once[k]] = known->F[known_once[k]] + added[k];
-    rough[known_once[k]] = 0.0;
-  }
+  sharpen(close, known);
 }
 
-void Head::sharpen(const std::vector<std::size_t>& chosen) {
-  if (chosen.empty()) return;
-  const std::vector<double> exact = values_at(support(), chosen);
-  for (std::size_t k = 0; k < chosen.size(); ++k) {
-    F[chosen[k]] = exact[k];
-    rough[chosen[k]] = 0.0;
+void Head::sharpen(const std::vector<std::size_t>& chosen, const Known* known) {
+  for (const bool from_known : {false, true}) {
+    std::vector<std::size_t> part;
+    for (std::size_t m : chosen)
+      if ((known && known->rough[m] == 0.0) == from_known) part.push_back(m);
+    if (part.empty()) continue;
+    const std::vector<double> value =
+        values_at(from_known ? change_since(known->x) : support(), part);
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      F[part[k]] = (from_known ? known->F[part[k]] : 0.0) + value[k];
+      rough[part[k]] = 0.0;
+    }
   }
 }
 
@@ -135,10 +138,12 @@ std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::s
   for (std::size_t k = 0; k < wanted.size(); ++k) targets[k] = slot[wanted[k]];
   // What margin members mean to each other is known, unless a small head has it at hand with all
   // the others that count.
+  constexpr std::size_t kFew = 16;  // part of the margin set: cheaper to compute than to read
   Positions place;
   std::vector<double> by_factor;
-  if (!gram.patch_has_room(e.coef.size()) &&
-      std::any_of(wanted.begin(), wanted.end(), [&](std::size_t m) { return inside_any(m); }))
+  const auto at_margin = static_cast<std::size_t>(std::count_if(
+      wanted.begin(), wanted.end(), [&](std::size_t m) { return inside_any(m); }));
+  if (!gram.patch_has_room(e.coef.size()) && at_margin > factor.size() / kFew)
     place = product_by_factor(e, by_factor);
   if (place.empty()) return gram.expand(e.slots, e.coef, targets);
   Expansion rest;
@@ -148,14 +153,14 @@ std::vector<double> Head::values_at(const Expansion& e, const std::vector<std::s
       rest.coef.push_back(e.coef[k]);
     }
   std::vector<double> out(wanted.size(), 0.0);
-  for (const bool at_margin : {true, false}) {
-    const Expansion& terms = at_margin ? rest : e;
+  for (const bool placed : {true, false}) {
+    const Expansion& terms = placed ? rest : e;
     std::vector<std::size_t> which;
     Slots part;
     for (std::size_t k = 0; k < wanted.size(); ++k) {
       const std::int32_t i = place[wanted[k]];
-      if ((i >= 0) != at_margin) continue;
-      if (at_margin) out[k] = by_factor[static_cast<std::size_t>(i)];
+      if ((i >= 0) != placed) continue;
+      if (placed) out[k] = by_factor[static_cast<std::size_t>(i)];
       which.push_back(k);
       part.push_back(targets[k]);
     }
@@ -198,13 +203,28 @@ void Head::follow_roughly(const Expansion& change) {
   add_roughly(change, targets);
 }
 
-void Head::catch_up() {
-  if (behind.empty()) return;
-  Positions targets;
+void Head::leave_behind(const std::vector<char>& chosen, const std::vector<double>& x_of_F) {
+  if (behind.empty()) {
+    behind.assign(members(), 0);
+    x_behind.clear();
+  }
+  x_behind.push_back(x_of_F);
   for (std::size_t m = 0; m < members(); ++m)
-    if (behind[m]) targets.push_back(static_cast<std::int32_t>(m));
-  if (!targets.empty()) add_roughly(change_since(x_behind), targets);
-  behind.clear();
+    if (chosen[m] && behind[m] == 0) behind[m] = static_cast<std::uint8_t>(x_behind.size());
+}
+
+void Head::catch_up(std::size_t kept) {
+  if (behind.empty()) return;
+  for (; x_behind.size() > kept; x_behind.pop_back()) {
+    Positions targets;
+    for (std::size_t m = 0; m < members(); ++m)
+      if (behind[m] == x_behind.size()) {
+        targets.push_back(static_cast<std::int32_t>(m));
+        behind[m] = 0;
+      }
+    add_roughly(change_since(x_behind.back()), targets);
+  }
+  if (kept == 0) behind.clear();
 }
 
 void Head::add_roughly(const Expansion& change, const Positions& targets) {

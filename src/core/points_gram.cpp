@@ -84,26 +84,30 @@ void PointsGram::meet(const Slots& sources, std::size_t first, const Chosen& cho
 }
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
-  std::unique_ptr<Points> part;
-  Query query;  // not query_: the points held may be sparse where those stored are not
-  std::vector<double> buffer(targets.size() + 2 * kLanes);
+  Slots rest;
+  std::vector<double*> row;  // of each
   for (std::size_t k = 0; k < sources.size(); ++k) {
-    const auto slot = static_cast<std::size_t>(sources[k]);
     double* own = out + k * targets.size();
-    if (lasting || cached(slot) || 2 * targets.size() > size()) {
+    if (lasting || cached(static_cast<std::size_t>(sources[k])) || 2 * targets.size() > size()) {
       Gram::values({sources[k]}, targets, own);
-      continue;
-    }
-    if (patch_->cover({sources[k]}, targets)) {
+    } else if (patch_->cover({sources[k]}, targets)) {
       patch_->values(sources[k], targets, own);
-      continue;
+    } else {
+      rest.push_back(sources[k]);
+      row.push_back(own);
     }
-    if (!part) part = held().subset(targets.data(), targets.size());
-    held().load(slot, query);
-    kernel_values(kernel_, *part, query, 0, targets.size(), buffer.data());
-    count(targets.size());
-    std::copy_n(buffer.data(), targets.size(), own);
   }
+  if (rest.empty()) return;
+  const Chosen chosen = choose(targets);
+  QueryBlock queries(chosen.n_features());
+  const std::size_t width = targets.size() + 2 * kLanes;
+  std::vector<double> values(kQueries * width);
+  for (std::size_t first = 0; first < rest.size(); first += kQueries) {
+    meet(rest, first, chosen, -1, queries, 0, targets.size(), values.data(), width);
+    for (std::size_t q = 0; q < std::min(kQueries, rest.size() - first); ++q)
+      std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
+  }
+  count(rest.size() * targets.size());
 }
 
 void PointsGram::forget_copies() {

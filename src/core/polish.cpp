@@ -1,13 +1,8 @@
-// Newton polish: a primal active-set method started from a feasible, nearly optimal x. On the
-// margin set the equality system is solved exactly; steps stop at the box and the blocking
-// variable leaves, with others that would block next; when the margin gradients vanish, violators
-// enter. The objective never rises.
-// With one violator at a time, from x = 0, this is SimpleSVM (Vishwanathan, Smola & Murty 2003).
+#include "polish.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "head.hpp"
 
 namespace supple {
 
@@ -17,57 +12,10 @@ namespace {
 // fallen for so many rounds, there is nothing to polish yet: other solvers are cheaper.
 constexpr double kFar = 0.1;
 constexpr int kPatience = 16;
+constexpr std::size_t kTogether = 16;  // variables that a pass over the factor lets enter
+constexpr std::size_t kFewBlockers = 16;
 
-class Polish {
- public:
-  Polish(Head& head, double goal, double floor, Pace pace, const Interrupt& interrupt)
-      : h(head),
-        goal_(goal),
-        floor_(floor),
-        pace_(pace),
-        interrupt_(interrupt),
-        x_known_(head.x) {}
-  PolishResult run(std::int64_t max_rounds);
-
- private:
-  struct Violator {
-    std::size_t variable;
-    double size;
-  };
-  void sync_factor();
-  void set_far_behind();
-  void sync_expansion();
-  void sync_behind();
-  void sharpen();
-  void drop_edges();  // variables that ended on a bound leave the factor
-  double violation(std::size_t v) const;  // of a variable on a bound
-  std::vector<Violator> violators() const;
-  void pair_up(std::vector<Violator>& found) const;
-  double margin_residual();
-  void admit(std::size_t v);
-  void admit_several(const std::vector<Violator>& found, std::size_t room);
-  void slide(std::size_t v);
-  void newton();
-  bool step_to_box(double& alpha);
-  void snap_and_leave(std::size_t v, double bound);
-  void take_back_rise();
-
-  Head& h;
-  double goal_, floor_;
-  Pace pace_;
-  const Interrupt& interrupt_;  // asked after each change of the factor, which takes a while
-  std::vector<double> x_known_;  // the x that h.F belongs to
-  std::vector<char> far_;        // members that are left behind until nothing else is to be done
-  bool rough_ = false;           // F of other members follows x in single precision
-  std::vector<double> g_, dx_;
-  PerGroup dmu_{};
-  bool full_ = false;         // in the last round a variable depended on the margin set
-  bool turned_away_ = false;  // a variable that entered could not move at all
-  int stalls_ = 0;            // rounds in a row in which that happened, and nothing was gained
-  bool careful_ = false;      // variables leave one at a time
-  bool hasty_ = false;        // in the last round several left together
-  PerGroup mu_before_{};      // that round
-};
+}  // namespace
 
 void Polish::drop_edges() {
   const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.peak_mass;
@@ -90,71 +38,6 @@ void Polish::sync_factor() {
   admit_several(missing, missing.size());
 }
 
-// Where some of F is in single precision, only the margin needs more. Members far from it cannot be
-// violators until x has moved far enough: they are looked at only when the others leave nothing to
-// do.
-void Polish::set_far_behind() {
-  constexpr std::size_t kFewest = 1024;
-  rough_ = pace_ != Pace::one && h.roughest() > 0.0;
-  if (!rough_) return;
-  far_ = h.behind;
-  if (far_.empty()) {
-    if (h.members() <= kFewest) return;  // nobody is far
-    const Head::Slack slack = h.slack(kFewest);
-    far_.resize(h.members());
-    for (std::size_t m = 0; m < h.members(); ++m) far_[m] = slack.of[m] >= slack.far;
-    h.behind = far_;
-    h.x_behind = h.x;
-  }
-  const double rounding = h.rounding();
-  for (std::size_t m = 0; m < h.members(); ++m)
-    if (far_[m]) h.rough[m] = std::max(h.rough[m], rounding);
-}
-
-void Polish::sync_expansion() {
-  if (pace_ == Pace::one) {
-    h.follow_by_rows(x_known_);
-  } else {
-    if (rough_) {
-      std::vector<char> at_margin(h.members(), 0);
-      for (std::int64_t v : h.factor.variables())
-        at_margin[h.member_of(static_cast<std::size_t>(v))] = 1;
-      const double rounding = h.rounding();
-      for (std::size_t m = 0; m < h.members(); ++m)
-        if (!at_margin[m]) h.rough[m] = std::max(h.rough[m], rounding);
-    }
-    h.follow(x_known_);
-  }
-  x_known_ = h.x;
-  sharpen();
-}
-
-void Polish::sync_behind() {
-  h.catch_up();
-  h.sharpen();
-  sharpen();
-  if (far_.empty()) return;
-  for (std::size_t m = 0; m < h.members(); ++m)
-    if (h.rough[m] == 0.0) far_[m] = 0;  // no more
-  h.behind = far_;
-  h.x_behind = h.x;
-}
-
-// Who may be a violator is seen in double precision.
-void Polish::sharpen() {
-  if (!rough_) return;
-  std::vector<std::size_t> doubtful;
-  for (std::size_t m = 0; m < h.members(); ++m) {
-    if (h.rough[m] == 0.0 || h.is_behind(m)) continue;
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
-      if (h.inside(v) || (!h.fixed(v) && violation(v) + h.rough[m] > goal_)) {
-        doubtful.push_back(m);
-        break;
-      }
-  }
-  h.sharpen(doubtful);
-}
-
 void Polish::admit(std::size_t v) {
   interrupt_();
   if (h.enter_margin(v)) return;
@@ -165,7 +48,6 @@ void Polish::admit(std::size_t v) {
 // A pass over the factor serves some of them at a time. Where there are more than room, and the
 // factor is full already, the others had better be looked at again first.
 void Polish::admit_several(const std::vector<Violator>& found, std::size_t room) {
-  constexpr std::size_t kTogether = 16;
   const std::size_t count = std::min(room, found.size());
   for (std::size_t first = 0; first < count; first += kTogether) {
     interrupt_();
@@ -231,15 +113,38 @@ double Polish::violation(std::size_t v) const {
   return h.x[v] <= h.lo[v] ? -h.gradient(v) : h.gradient(v);
 }
 
-std::vector<Polish::Violator> Polish::violators() const {
+std::vector<Polish::Violator> Polish::violators(bool sharp) const {
   std::vector<Violator> found;
   for (std::size_t v = 0; v < h.variables(); ++v) {
-    if (h.fixed(v) || h.inside(v) || h.rough[h.member_of(v)] > 0.0) continue;
+    const std::size_t m = h.member_of(v);
+    if (h.fixed(v) || h.inside(v) || h.is_behind(m) || (sharp && h.rough[m] > 0.0)) continue;
     if (violation(v) > goal_) found.push_back({v, violation(v)});
   }
-  std::sort(found.begin(), found.end(),
-            [](const Violator& a, const Violator& b) { return a.size > b.size; });
+  std::sort(found.begin(), found.end(), worse);
   return found;
+}
+
+// Weak violators mostly violate no more when the others have entered: they wait, unless the last
+// pass over the factor has room for them. Only who enters needs a sharp F.
+std::vector<Polish::Violator> Polish::strong_violators() {
+  constexpr double kWeak = 0.1;
+  while (true) {
+    std::vector<Violator> found = violators(false);
+    const auto weak = std::find_if(found.begin(), found.end(), [&](const Violator& other) {
+      return other.size < kWeak * found[0].size;
+    });
+    const auto strong = static_cast<std::size_t>(weak - found.begin());
+    found.resize(std::min(found.size(), (strong + kTogether - 1) / kTogether * kTogether));
+    std::vector<std::size_t> unsure;
+    for (const Violator& one : found)
+      if (const std::size_t m = h.member_of(one.variable); h.rough[m] > 0.0) unsure.push_back(m);
+    if (unsure.empty()) return found;
+    h.sharpen(unsure, known_ ? &*known_ : nullptr);
+    for (Violator& one : found) one.size = violation(one.variable);
+    std::erase_if(found, [&](const Violator& one) { return !(one.size > goal_); });
+    std::sort(found.begin(), found.end(), worse);
+    if (!found.empty()) return found;
+  }
 }
 
 // The worst violator alone; where its group has no margin variable, with the worst of the other
@@ -264,15 +169,16 @@ double Polish::margin_residual() {
   g_.resize(margin.size());
   double worst = 0.0;
   for (std::size_t i = 0; i < margin.size(); ++i) {
-    g_[i] = h.gradient(static_cast<std::size_t>(margin[i]));
+    const auto v = static_cast<std::size_t>(margin[i]);
+    g_[i] = solved_for_[h.member_of(v)] ? 0.0 : h.gradient(v);
     worst = std::max(worst, std::abs(g_[i]));
   }
   return worst;
 }
 
 // One step of the equality system, cut at the box. False: variables were blocked and have left.
-// Half of those that the whole step would take out of the box go at a time: most of them would
-// follow one by one, each at the cost of a solution. The missing sum is made up for by the next
+// Half of those that the whole step would take out of the box go at a time, or all of a few: most
+// of them would follow one by one, each at the cost of a solution. The missing sum is made up for by the next
 // step.
 bool Polish::step_to_box(double& alpha) {
   h.factor.solve(h.missing(), dx_, dmu_);
@@ -289,8 +195,11 @@ bool Polish::step_to_box(double& alpha) {
     const double gap = std::max(0.0, dx_[i] > 0.0 ? bound - h.x[v] : h.x[v] - bound);
     if (gap < std::abs(dx_[i])) blockers.push_back({gap / std::abs(dx_[i]), v, bound});
   }
-  const std::size_t count = careful_ || stalls_ > 1 ? std::min<std::size_t>(1, blockers.size())
-                                                    : (blockers.size() + 1) / 2;
+  std::size_t count = blockers.size();
+  if (careful_ || stalls_ > 1)
+    count = std::min<std::size_t>(1, count);
+  else if (count > kFewBlockers)
+    count = (count + 1) / 2;
   std::partial_sort(blockers.begin(), blockers.begin() + static_cast<std::ptrdiff_t>(count),
                     blockers.end(),
                     [](const Blocker& a, const Blocker& b) { return a.alpha < b.alpha; });
@@ -323,26 +232,33 @@ void Polish::newton() {
   double alpha = 0.0;
   while (h.factor.size() > 0 && !step_to_box(alpha))
     if (alpha == 0.0) turned_away_ = true;
+  solved_ = !full_ && !far_.empty();
 }
 
 // F follows x; if several left together and the objective has not fallen, they will leave one by
 // one from now on, and what made it rise is undone.
 void Polish::take_back_rise() {
   if (!hasty_) return sync_expansion();
-  const std::vector<double> x_before = x_known_, F_before = h.F, rough_before = h.rough;
+  hasty_ = false;
+  const std::vector<double> x_before = x_known_;
+  const Solution before = h.solution();  // but for x, which has moved already
+  const std::vector<char> solved_for_before = solved_for_;
   sync_expansion();
   double rise = 0.0, moved = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const std::size_t m = h.member_of(v);
-    rise += (h.x[v] - x_before[v]) * (0.5 * (F_before[m] + h.F[m]) - h.c[v]);
+    rise += (h.x[v] - x_before[v]) * (0.5 * (before.F[m] + h.F[m]) - h.c[v]);
     moved += std::abs(h.x[v] - x_before[v]);
   }
   const bool lost = !h.balanced(1e-12);
   careful_ = lost || !(rise < 0.0);
   if (!lost && !(rise > moved * h.rounding())) return;
   h.x = x_known_ = x_before;
-  h.F = F_before;
-  h.rough = rough_before;
+  h.F = before.F;
+  h.rough = before.rough;
+  h.behind = before.behind;
+  h.x_behind = before.x_behind;
+  solved_for_ = solved_for_before;
   h.mu = mu_before_;
   sync_factor();
   sync_expansion();
@@ -363,8 +279,13 @@ PolishResult Polish::run(std::int64_t max_rounds) {
         h.balance_mu();
         break;
       }
+    std::vector<Violator> found;
+    if (!far_.empty() && !full_ && stalls_ == 0) found = strong_violators();
+    if (found.empty()) {
+      look_at_margin();
+      found = violators(true);
+    }
     const double residual = margin_residual();
-    std::vector<Violator> found = violators();
     const double worst = found.empty() ? residual : std::max(residual, found[0].size);
     idle = worst < 0.5 * best ? 0 : idle + 1;
     best = std::min(best, worst);
@@ -373,8 +294,9 @@ PolishResult Polish::run(std::int64_t max_rounds) {
         worst > kFar * h.scale(h.F))
       break;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
-      if (!h.behind.empty() && h.x_behind != h.x) {
-        sync_behind();
+      if (look_at_margin()) continue;
+      if (anyone_behind()) {
+        sync_behind(h.x_behind.size() > 1 ? 1 : 0);
         continue;
       }
       h.behind.clear();
@@ -389,8 +311,8 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     stalls_ = turned_away_ && idle > 0 ? stalls_ + 1 : 0;
     turned_away_ = false;
     if (stalls_ > 1 || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
-    full_ = false;
     if (room == 1) pair_up(found);
+    full_ = false;
     admit_several(found, room == 1 ? found.size() : room);
     newton();
   }
@@ -401,8 +323,6 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   h.balance_mu();
   return {false, rounds};
 }
-
-}  // namespace
 
 PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds,
                     const Interrupt& interrupt) {

@@ -136,6 +136,21 @@ def test_much_of_the_margin_changes(twins, judge):
     judge(model, X[model.ids_], y[model.ids_])
 
 
+@pytest.mark.parametrize("per_step", [40, 200])
+def test_fewer_and_fewer_members_are_followed(per_step):
+    """So large a margin that some of those near it, too, are left behind for a while."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(8400, 10))
+    y = (X[:, 0] + np.sin(2 * X[:, 1]) + 0.3 * rng.normal(size=len(X)) > 0).astype(int)
+    model = supple.SVC(C=20.0, gamma=0.1).fit(X[:8000], y[:8000])
+    for start in range(8000, len(X), per_step):
+        model.partial_fit(X[start : start + per_step], y[start : start + per_step])
+        assert model.exact_
+        assert model.kkt_violation_ <= 1e-10
+    again = supple.SVC(C=20.0, gamma=0.1).fit(X, y)
+    np.testing.assert_allclose(values(model, X[:500]), values(again, X[:500]), atol=1e-7)
+
+
 def test_growing_by_batches(judge):
     X, t = stream(3600, seed=4)
     y = targets("SVC", t)
