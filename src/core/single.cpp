@@ -217,6 +217,13 @@ void CsrSingle::add_linear(const Positions& which, const std::vector<double>& co
 
 std::unique_ptr<SinglePoints> CsrSingle::subset(const Positions& kept) const {
   auto part = std::make_unique<CsrSingle>(kernel_, n_features_);
+  std::int64_t entries = 0;
+  for (std::int32_t k : kept)
+    entries += offset_[static_cast<std::size_t>(k) + 1] - offset_[static_cast<std::size_t>(k)];
+  part->column_.reserve(static_cast<std::size_t>(entries));
+  part->value_.reserve(static_cast<std::size_t>(entries));
+  part->offset_.reserve(kept.size() + 1);
+  part->norm_.reserve(kept.size());
   for (std::int32_t k : kept) {
     const auto from = offset_[static_cast<std::size_t>(k)],
                to = offset_[static_cast<std::size_t>(k) + 1];
