@@ -90,17 +90,24 @@ Positions ActiveSet::inside() const {
 void ActiveSet::take_largest(const std::vector<float>& violation, std::size_t count,
                              Positions& out) const {
   if (count == 0) return;
+  // The largest so far and one more, in a buffer that is cut back to them whenever it is full: few
+  // of the others are larger than the last of these.
+  std::vector<float> top;
+  top.reserve(2 * count + 2);
   float least = 0.0f;
-  if (count < size()) {
-    std::vector<float> sorted;
-    for (float value : violation)
-      if (value > 0.0f) sorted.push_back(value);
-    if (sorted.size() > count) {
-      const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(count);
-      std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
-      least = *last;
-    }
+  const auto cut = [&] {
+    if (top.size() <= count) return;
+    const auto last = top.begin() + static_cast<std::ptrdiff_t>(count);
+    std::nth_element(top.begin(), last, top.end(), std::greater<>());
+    least = *last;
+    top.resize(count + 1);
+  };
+  for (float value : violation) {
+    if (!(value > least)) continue;
+    top.push_back(value);
+    if (top.size() == top.capacity()) cut();
   }
+  cut();
   const std::size_t room = out.size() + count;
   for (std::size_t a = 0; a < size(); ++a)
     if (violation[a] > least) out.push_back(static_cast<std::int32_t>(a));
@@ -114,16 +121,19 @@ Positions ActiveSet::unsettled(const Extremes& e) const {
     const double up = e.up[g], low = e.low[g];
     for (std::size_t a = from; a < to; ++a) {
       const double G = F[a] - c_[start + a];
-      const bool stuck_low = bar_low_[start + a] < 0.0 && G > low;
-      const bool stuck_high = bar_up_[start + a] > 0.0 && G < up;
-      // Neither way: the box is a point.
-      const bool fixed = bar_low_[start + a] < 0.0 && bar_up_[start + a] > 0.0;
-      free[a] |= static_cast<char>(!(stuck_low || stuck_high || fixed));
+      const bool at_low = bar_low_[start + a] < 0.0, at_high = bar_up_[start + a] > 0.0;
+      // Both: the box is a point.
+      const bool stuck = (at_low & (G > low)) | (at_high & (G < up)) | (at_low & at_high);
+      free[a] |= static_cast<char>(!stuck);
     }
   });
-  Positions out;
-  for (std::size_t a = 0; a < size(); ++a)
-    if (free[a]) out.push_back(static_cast<std::int32_t>(a));
+  Positions out(size());
+  std::size_t count = 0;
+  for (std::size_t a = 0; a < size(); ++a) {  // without a branch, which would often be mistaken
+    out[count] = static_cast<std::int32_t>(a);
+    count += static_cast<std::size_t>(free[a]);
+  }
+  out.resize(count);
   return out;
 }
 

@@ -241,7 +241,7 @@ template class DensePoints<float>;
 template <typename Column>
 void CsrPoints::push(const Column* column, const double* value, std::size_t count) {
   rows_.push_back({column_.size(), count});
-  for (std::size_t k = 0; k < count; ++k) column_.push_back(static_cast<std::int32_t>(column[k]));
+  column_.insert(column_.end(), column, column + count);
   value_.insert(value_.end(), value, value + count);
   entries_ += count;
 }
@@ -363,6 +363,13 @@ std::unique_ptr<SinglePoints> CsrPoints::single(const Kernel& kernel) const {
 
 std::unique_ptr<Points> CsrPoints::subset(const std::int64_t* slots, std::size_t count) const {
   auto part = std::make_unique<CsrPoints>(n_features_);
+  std::size_t entries = 0;
+  for (std::size_t k = 0; k < count; ++k)
+    entries += rows_[static_cast<std::size_t>(slots[k])].count;
+  part->column_.reserve(entries);
+  part->value_.reserve(entries);
+  part->rows_.reserve(count);
+  part->norm_.reserve(count);
   for (std::size_t k = 0; k < count; ++k) {
     const auto slot = static_cast<std::size_t>(slots[k]);
     part->push(columns(slot).data(), values(slot).data(), rows_[slot].count);

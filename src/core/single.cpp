@@ -69,10 +69,25 @@ void FloatSingle::block(const std::int32_t* which, std::size_t count, std::size_
 
 void SinglePoints::rows(const Positions& which, const std::vector<float*>& row,
                         std::size_t threads) const {
-  share(threads, size_, 16 * kLanes, [&](std::size_t from, std::size_t to) {
-    std::vector<float*> part(row);
-    for (float*& p : part) p += from;
-    block(which.data(), which.size(), from, to, part.data());
+  constexpr std::size_t kWidth = 16 * kLanes;
+  // Each thread has rows of its own, as new memory comes in pages of many rows, and of the row of
+  // blocks on the border between two threads each has a part.
+  const std::size_t across = (size_ + kWidth - 1) / kWidth;
+  const std::size_t down = (which.size() + kSingleQueries - 1) / kSingleQueries;
+  share(threads, across * down, 1, [&](std::size_t at, std::size_t end) {
+    while (at < end) {
+      const std::size_t first = at / across * kSingleQueries, from = at % across;
+      const std::size_t whole = from == 0 ? (end - at) / across : 0;
+      const std::size_t to = whole > 0 ? across : std::min(across, from + end - at);
+      const std::size_t count = std::max<std::size_t>(1, whole) * kSingleQueries;
+      std::vector<float*> part(row.begin() + static_cast<std::ptrdiff_t>(first),
+                               row.begin() + static_cast<std::ptrdiff_t>(
+                                                 std::min(row.size(), first + count)));
+      for (float*& p : part) p += from * kWidth;
+      block(which.data() + first, part.size(), from * kWidth, std::min(size_, to * kWidth),
+            part.data());
+      at += whole > 0 ? whole * across : to - from;
+    }
   });
 }
 
@@ -236,6 +251,13 @@ void CsrSingle::add_linear(const Positions& which, const std::vector<double>& co
 
 std::unique_ptr<SinglePoints> CsrSingle::subset(const Positions& kept) const {
   auto part = std::make_unique<CsrSingle>(kernel_, n_features_);
+  std::int64_t entries = 0;
+  for (std::int32_t k : kept)
+    entries += offset_[static_cast<std::size_t>(k) + 1] - offset_[static_cast<std::size_t>(k)];
+  part->column_.reserve(static_cast<std::size_t>(entries));
+  part->value_.reserve(static_cast<std::size_t>(entries));
+  part->offset_.reserve(kept.size() + 1);
+  part->norm_.reserve(kept.size());
   for (std::int32_t k : kept) {
     const auto from = offset_[static_cast<std::size_t>(k)],
                to = offset_[static_cast<std::size_t>(k) + 1];

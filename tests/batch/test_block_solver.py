@@ -184,6 +184,19 @@ def test_data(kernel, data, judge):
     judge(supple.SVC(kernel=kernel, **params).fit(X, y), X, y)
 
 
+@pytest.mark.parametrize("n", [1100, 2111, N])
+@pytest.mark.parametrize("data", ["mostly zero, in CSR", "CSR", "float32"])
+def test_threads_compute_each_value_once(data, n):
+    """Whatever the rows of blocks that a border between two threads cuts."""
+    X, y, _ = stream(n)
+    X = DATA[data][0](X)
+    one, two = (supple.SVC(gamma=0.3, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
+    assert two.n_kernel_evals_ == one.n_kernel_evals_
+    np.testing.assert_allclose(
+        two.decision_function(X), one.decision_function(X), rtol=0, atol=1e-9
+    )
+
+
 @pytest.mark.parametrize("name", ["NuSVC", "SVR", "OneClassSVM", "SVDD"])
 @pytest.mark.parametrize("data", ["duplicates", "mostly zero", "CSR", "offset 1e4"])
 def test_data_of_the_other_machines(name, data, judge):
