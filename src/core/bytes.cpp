@@ -188,6 +188,8 @@ void ByteSingle::pack(const Position* which, std::size_t count, Pack& pack) cons
   }
 }
 
+template void ByteSingle::pack(const std::int64_t*, std::size_t, Pack&) const;
+
 void ByteSingle::finish(std::int32_t norm, std::size_t from, std::size_t count,
                         const std::int32_t* dots, float* out) const {
   if (kernel_.kind == KernelKind::rbf) {
@@ -248,28 +250,20 @@ void ByteSingle::block(const std::int32_t* which, std::size_t count, std::size_t
   }
 }
 
-template <typename Position>
-void ByteSingle::block_products(const ByteSingle& others, const Position* which, std::size_t count,
-                                std::size_t from, std::size_t to, double* out,
-                                std::size_t stride) const {
+void ByteSingle::block_products(const Pack& queries, std::size_t count, std::size_t from,
+                                std::size_t to, double* out, std::size_t stride) const {
   const std::size_t tile = this->tile(1 + 4 * n_fours_);
-  std::vector<Pack> packs((count + kByteQueries - 1) / kByteQueries);
   std::vector<std::int32_t> dots(kByteQueries * tile);
-  for (std::size_t q = 0; q < count; q += kByteQueries)
-    others.pack(which + q, std::min(kByteQueries, count - q), packs[q / kByteQueries]);
   for (std::size_t start = from; start < to; start += tile) {
     const std::size_t length = std::min(to, start + tile) - start;
+    byte_simd()->block_dot(queries.value.data(), queries.used.data(), queries.n_used,
+                           queries.start, panels_.data() + start * n_fours_, n_fours_,
+                           padded(length) / kLanes, dots.data(), tile);
     for (std::size_t q = 0; q < count; ++q) {
-      const Pack& queries = packs[q / kByteQueries];
-      const std::size_t k = q % kByteQueries;
-      if (k == 0)
-        byte_simd()->block_dot(queries.value.data(), queries.used.data(), queries.n_used,
-                               queries.start, panels_.data() + start * n_fours_, n_fours_,
-                               padded(length) / kLanes, dots.data(), tile);
-      const std::int32_t* here = dots.data() + k * tile;
+      const std::int32_t* here = dots.data() + q * tile;
       double* to_here = out + q * stride + (start - from);
       if (kernel_.kind == KernelKind::rbf)
-        byte_simd()->distances(unit_, queries.norm[k], square_.data() + start, here, to_here,
+        byte_simd()->distances(unit_, queries.norm[q], square_.data() + start, here, to_here,
                                length);
       else
         for (std::size_t j = 0; j < length; ++j)
@@ -277,11 +271,6 @@ void ByteSingle::block_products(const ByteSingle& others, const Position* which,
     }
   }
 }
-
-template void ByteSingle::block_products(const ByteSingle&, const std::int32_t*, std::size_t,
-                                         std::size_t, std::size_t, double*, std::size_t) const;
-template void ByteSingle::block_products(const ByteSingle&, const std::int64_t*, std::size_t,
-                                         std::size_t, std::size_t, double*, std::size_t) const;
 
 // w in units of the factor, as the integers are.
 void ByteSingle::add_linear(const Positions& which, const std::vector<double>& coef, double* out,

@@ -31,11 +31,17 @@ class ByteSingle final : public SinglePoints {
   bool exact() const { return integers_.exact; }
   template <typename Position>
   std::unique_ptr<ByteSingle> part(const Position* kept, std::size_t count) const;
-  // Dots (rbf: squared distances) of `others`, those at `which`, with the examples in [from, to)
-  // here, out[q * stride + j - from]. `from` is a multiple of kLanes.
-  template <typename Position>
-  void block_products(const ByteSingle& others, const Position* which, std::size_t count,
-                      std::size_t from, std::size_t to, double* out, std::size_t stride) const;
+  struct Pack {  // kByteQueries examples without what is 0 in all of them
+    std::vector<std::uint32_t> value, used;
+    std::size_t n_used;
+    std::int32_t start[kByteQueries], norm[kByteQueries];
+  };
+  template <typename Position>  // `count` of them at most; the last one again if there are fewer
+  void pack(const Position* which, std::size_t count, Pack& pack) const;
+  // Dots (rbf: squared distances) of packed examples with those in [from, to) here, for the first
+  // `count`: out[q * stride + j - from]. `from` is a multiple of kLanes.
+  void block_products(const Pack& queries, std::size_t count, std::size_t from, std::size_t to,
+                      double* out, std::size_t stride) const;
 
  private:
   // A value is (u + shift) / per_step with u of 0 to 255.
@@ -50,13 +56,6 @@ class ByteSingle final : public SinglePoints {
              const Integers& integers);
   void measure();  // the rows, sums and norms, from the panels
 
-  struct Pack {  // kByteQueries examples without what is 0 in all of them
-    std::vector<std::uint32_t> value, used;
-    std::size_t n_used;
-    std::int32_t start[kByteQueries], norm[kByteQueries];
-  };
-  template <typename Position>
-  void pack(const Position* which, std::size_t count, Pack& pack) const;
   std::int32_t start(std::size_t example) const;
   // Values of an example of this norm with [from, from + count), from the dots.
   void finish(std::int32_t norm, std::size_t from, std::size_t count, const std::int32_t* dots,

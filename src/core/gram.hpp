@@ -166,15 +166,20 @@ class PointsGram final : public Gram {
   struct Chosen {
     std::unique_ptr<Points> points;
     std::unique_ptr<ByteSingle> bytes;  // instead
-    std::size_t n_features() const { return points ? points->n_features() : 0; }
   };
   Chosen choose(const Slots& slots) const;
-  // Values of kQueries examples, sources[first] and those after it, with chosen ones in [from, to),
-  // out[q * stride + j - from]; see kernel_block. If the sources are among the chosen, `place` is
-  // where the first one stands there.
-  void meet(const Slots& sources, std::size_t first, const Chosen& chosen, std::ptrdiff_t place,
-            QueryBlock& queries, std::size_t from, std::size_t to, double* out,
-            std::size_t stride) const;
+  // Up to kQueries others, packed to meet them.
+  struct Others {
+    explicit Others(const Chosen& chosen)
+        : points(chosen.points ? chosen.points->n_features() : 0) {}
+    std::size_t count = 0;
+    QueryBlock points;
+    std::array<ByteSingle::Pack, kQueries / kByteQueries> bytes;  // instead
+  };
+  void pack(const Slots& slots, std::size_t first, Others& others) const;
+  // Their values with the chosen ones in [from, to), out[q * stride + j - from]; see kernel_block.
+  void meet(const Others& others, const Chosen& chosen, std::size_t from, std::size_t to,
+            double* out, std::size_t stride) const;
   void block(const Slots& fresh, const Slots& all, double* out, std::size_t stride) const;
   Kernel kernel_;
   std::unique_ptr<Points> points_;

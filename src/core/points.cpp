@@ -26,21 +26,19 @@ void QueryBlock::clear() {
 }
 
 template <typename T>
-void QueryBlock::put_all(const T* values, std::size_t stride, const double* norms,
-                         std::size_t count) {
-  touched_.clear();
+void QueryBlock::put(std::size_t q, const T* values, std::size_t stride, double norm) {
+  double* own = value_.data() + q;
   for (std::size_t f = 0; f * kQueries < value_.size(); ++f)
-    for (std::size_t q = 0; q < kQueries; ++q)
-      value_[f * kQueries + q] = static_cast<double>(values[f * stride + q]);
-  std::copy_n(norms, count, norm_);
+    own[f * kQueries] = static_cast<double>(values[f * stride]);
+  norm_[q] = norm;
 }
 
-void Points::load_block(std::size_t first, QueryBlock& queries) const {
+void Points::load_block(std::span<const std::int64_t> slots, QueryBlock& queries) const {
   Query query;
   queries.clear();
-  for (std::size_t slot = first; slot < std::min(size(), first + kQueries); ++slot) {
-    load(slot, query);
-    queries.put(slot - first, query);
+  for (std::size_t q = 0; q < slots.size(); ++q) {
+    load(static_cast<std::size_t>(slots[q]), query);
+    queries.put(q, query);
   }
 }
 
@@ -100,11 +98,12 @@ void DensePoints<T>::load(std::size_t slot, Query& query) const {
 }
 
 template <typename T>
-void DensePoints<T>::load_block(std::size_t first, QueryBlock& queries) const {
-  if (first % kQueries != 0) return Points::load_block(first, queries);
-  // They stand side by side in a panel, in which zeros follow the last point.
-  queries.put_all(panels_.data() + at(first, 0), kLanes, norm_.data() + first,
-                  std::min(kQueries, size() - first));
+void DensePoints<T>::load_block(std::span<const std::int64_t> slots, QueryBlock& queries) const {
+  if (slots.size() < kQueries) queries.clear();
+  for (std::size_t q = 0; q < slots.size(); ++q) {
+    const auto slot = static_cast<std::size_t>(slots[q]);
+    queries.put(q, panels_.data() + at(slot, 0), kLanes, norm_[slot]);
+  }
 }
 
 template <typename T>

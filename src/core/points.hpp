@@ -22,8 +22,8 @@ class QueryBlock {
  public:
   explicit QueryBlock(std::size_t n_features) : value_(n_features * kQueries, 0.0) {}
   void put(std::size_t q, const Query& query);
-  template <typename T>  // all of them, from values that stand `stride` apart feature by feature
-  void put_all(const T* values, std::size_t stride, const double* norms, std::size_t count);
+  template <typename T>  // from values that stand `stride` apart feature by feature
+  void put(std::size_t q, const T* values, std::size_t stride, double norm);
   void clear();  // all queries are 0
   const double* data() const { return value_.data(); }
   double norm(std::size_t q) const { return norm_[q]; }
@@ -54,8 +54,8 @@ class Points {
   virtual void remove(std::size_t slot) = 0;
   virtual void truncate(std::size_t size) = 0;
   virtual void load(std::size_t slot, Query& query) const = 0;
-  // kQueries of them from `first` on; should there be fewer, the rest are 0.
-  virtual void load_block(std::size_t first, QueryBlock& queries) const;
+  // Up to kQueries of them; should there be fewer, the rest are 0.
+  virtual void load_block(std::span<const std::int64_t> slots, QueryBlock& queries) const;
   // out[j - from] for j in [from, to); out has room for kLanes more on both sides of the range
   virtual void dots(const Query& query, std::size_t from, std::size_t to, double* out) const = 0;
   virtual void distances(const Query& query, std::size_t from, std::size_t to,
@@ -93,7 +93,7 @@ class DensePoints final : public Points {
   void remove(std::size_t slot) override;
   void truncate(std::size_t size) override;
   void load(std::size_t slot, Query& query) const override;
-  void load_block(std::size_t first, QueryBlock& queries) const override;
+  void load_block(std::span<const std::int64_t> slots, QueryBlock& queries) const override;
   void dots(const Query& query, std::size_t from, std::size_t to, double* out) const override;
   void distances(const Query& query, std::size_t from, std::size_t to, double* out) const override;
   void block_dots(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,

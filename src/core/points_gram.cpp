@@ -61,26 +61,22 @@ PointsGram::Chosen PointsGram::choose(const Slots& slots) const {
   return {held().subset(slots.data(), slots.size()), nullptr};
 }
 
-void PointsGram::meet(const Slots& sources, std::size_t first, const Chosen& chosen,
-                      std::ptrdiff_t place, QueryBlock& queries, std::size_t from, std::size_t to,
+void PointsGram::pack(const Slots& slots, std::size_t first, Others& others) const {
+  others.count = std::min(slots.size() - first, kQueries);
+  if (!bytes_) return held().load_block({slots.data() + first, others.count}, others.points);
+  for (std::size_t q = 0; q < others.count; q += kByteQueries)
+    bytes_->pack(slots.data() + first + q, std::min(kByteQueries, others.count - q),
+                 others.bytes[q / kByteQueries]);
+}
+
+void PointsGram::meet(const Others& others, const Chosen& chosen, std::size_t from, std::size_t to,
                       double* out, std::size_t stride) const {
-  const std::size_t count = std::min(sources.size() - first, kQueries);
-  if (chosen.bytes) {
-    chosen.bytes->block_products(*bytes_, sources.data() + first, count, from, to, out, stride);
-    for (std::size_t q = 0; q < count; ++q) finish(kernel_, out + q * stride, to - from);
-    return;
-  }
-  if (place >= 0) {
-    chosen.points->load_block(static_cast<std::size_t>(place), queries);
-  } else {
-    Query query;
-    queries.clear();
-    for (std::size_t q = 0; q < count; ++q) {
-      held().load(static_cast<std::size_t>(sources[first + q]), query);
-      queries.put(q, query);
-    }
-  }
-  kernel_block(kernel_, *chosen.points, queries, from, to, out, stride);
+  if (!bytes_) return kernel_block(kernel_, *chosen.points, others.points, from, to, out, stride);
+  for (std::size_t q = 0; q < others.count; q += kByteQueries)
+    chosen.bytes->block_products(others.bytes[q / kByteQueries],
+                                 std::min(kByteQueries, others.count - q), from, to,
+                                 out + q * stride, stride);
+  for (std::size_t q = 0; q < others.count; ++q) finish(kernel_, out + q * stride, to - from);
 }
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
@@ -99,11 +95,12 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
   }
   if (rest.empty()) return;
   const Chosen chosen = choose(targets);
-  QueryBlock queries(chosen.n_features());
+  Others others(chosen);
   const std::size_t width = targets.size() + 2 * kLanes;
   std::vector<double> values(kQueries * width);
   for (std::size_t first = 0; first < rest.size(); first += kQueries) {
-    meet(rest, first, chosen, -1, queries, 0, targets.size(), values.data(), width);
+    pack(rest, first, others);
+    meet(others, chosen, 0, targets.size(), values.data(), width);
     for (std::size_t q = 0; q < std::min(kQueries, rest.size() - first); ++q)
       std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
   }
@@ -185,15 +182,16 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   const Chosen chosen = choose(targets);
   std::vector<double> sum(targets.size(), 0.0);
   share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
-    QueryBlock queries(chosen.n_features());
+    Others others(chosen);
     const std::size_t width = std::min(kTile, padded(end - begin));
     std::vector<double> values(kQueries * width), lost(end - begin, 0.0);
     for (std::size_t first = 0; first < sources.size(); first += kQueries) {
+      pack(sources, first, others);
       double weight[kQueries] = {};
       std::copy_n(coef.data() + first, std::min(kQueries, coef.size() - first), weight);
       for (std::size_t from = begin; from < end; from += width) {
         const std::size_t length = std::min(end, from + width) - from;
-        meet(sources, first, chosen, -1, queries, from, from + length, values.data(), width);
+        meet(others, chosen, from, from + length, values.data(), width);
         simd().add_block(weight, values.data(), width, sum.data() + from,
                          lost.data() + (from - begin), length);
       }
@@ -239,13 +237,13 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   const std::size_t blocks = (n + kQueries - 1) / kQueries;
   // Rows in pairs from both ends, so that the triangles of all threads are alike.
   share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
-    QueryBlock queries(chosen.n_features());
+    Others others(chosen);
     const std::size_t width = n + 2 * kLanes;
     std::vector<double> values(kQueries * width);
     const auto fill = [&](std::size_t first) {
       const std::size_t from = first / kLanes * kLanes;
-      meet(slots, first, chosen, static_cast<std::ptrdiff_t>(first), queries, from, n,
-           values.data(), width);
+      pack(slots, first, others);
+      meet(others, chosen, from, n, values.data(), width);
       count(std::min(kQueries, n - first) * (n - from));
       for (std::size_t q = 0; q < std::min(kQueries, n - first); ++q)
         std::copy(values.data() + q * width + (first + q - from),
@@ -265,11 +263,11 @@ void PointsGram::open_patch() {
 void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
                        std::size_t stride) const {
   const Chosen chosen = choose(all);
-  QueryBlock queries(chosen.n_features());
-  const std::size_t before = all.size() - fresh.size();  // the fresh ones are the last of them
-  for (std::size_t first = 0; first < fresh.size(); first += kQueries)
-    meet(fresh, first, chosen, static_cast<std::ptrdiff_t>(before + first), queries, 0, all.size(),
-         out + first * stride, stride);
+  Others others(chosen);
+  for (std::size_t first = 0; first < fresh.size(); first += kQueries) {
+    pack(fresh, first, others);
+    meet(others, chosen, 0, all.size(), out + first * stride, stride);
+  }
   count(fresh.size() * all.size());
 }
 

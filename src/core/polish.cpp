@@ -12,7 +12,7 @@ namespace {
 // fallen for so many rounds, there is nothing to polish yet: other solvers are cheaper.
 constexpr double kFar = 0.1;
 constexpr int kPatience = 16;
-constexpr std::size_t kTogether = 16;  // variables that a pass over the factor lets enter
+constexpr std::size_t kTogether = 32;  // variables that a pass over the factor lets enter
 constexpr std::size_t kFewBlockers = 16;
 
 }  // namespace
