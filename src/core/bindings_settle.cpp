@@ -1,7 +1,10 @@
 // Python's view of the batch way.
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
+
 #include "bindings.hpp"
+#include "cholesky.hpp"
 #include "settle.hpp"
 
 namespace supple {
@@ -67,14 +70,25 @@ std::vector<std::optional<RoundTuple>> begin_all(
 }  // namespace
 
 void bind_settle(nb::module_& m) {
-  m.def("use_dpstrf", [](const nb::capsule& dpstrf) {
-    lapack_dpstrf = reinterpret_cast<Dpstrf>(
-        PyCapsule_GetPointer(dpstrf.ptr(), PyCapsule_GetName(dpstrf.ptr())));
-  });
   nb::class_<Settings>(m, "CoreSettings").def(nb::init<double, std::int64_t, bool, bool, bool>());
   m.def("begin", &begin_all, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
         nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
   m.attr("PROMISED") = kPromised;
+  // (U, order): matrix[order][:, order] = U'U but for pivots up to `tiny`
+  m.def("cholesky_with_pivots", [](const In2<double>& matrix, double tiny, std::size_t threads) {
+    const std::size_t n = matrix.shape(0);
+    require(matrix.shape(1) == n, "the matrix must be square");
+    std::vector<double> upper(matrix.data(), matrix.data() + n * n);
+    std::vector<std::size_t> order;
+    {
+      nb::gil_scoped_release release;
+      upper.resize(n * cholesky_with_pivots(upper.data(), n, n, tiny, order, threads));
+    }
+    for (std::size_t i = 0; i * n < upper.size(); ++i) std::fill_n(upper.data() + i * n, i, 0.0);
+    const std::size_t rank = n > 0 ? upper.size() / n : 0;
+    return std::make_pair(to_numpy(std::move(upper), {rank, n}),
+                          to_numpy(std::vector<std::int64_t>(order.begin(), order.end()), {n}));
+  });
   m.def("patience", &patience);
   m.def(
       "descend",

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "aligned.hpp"
@@ -32,6 +34,10 @@ class BlockRow {
         inverse_(height_) {}
   std::size_t height() const { return height_; }
   bool finish(std::size_t first, std::size_t threads);  // the rows from `first` on
+  // The same, each time the row with the largest pivot, and all rows below follow. False: there is
+  // none above `tiny`, and rows up to `done` are finished.
+  bool finish_with_pivots(std::size_t first, double tiny, std::vector<std::size_t>& order,
+                          std::size_t& done);
   void take_off(std::size_t threads);                   // from the rows below
 
  private:
@@ -45,6 +51,8 @@ class BlockRow {
   bool factor(std::size_t top, std::size_t offset, double* x);
   void solve(std::size_t top, double* x) const;
   void keep(std::size_t top, std::size_t column, const double* x);
+  double* row(std::size_t i) { return a_ + i * stride_; }
+  void interchange(std::size_t i, std::size_t j);
 
   double* a_;
   std::size_t n_, stride_, height_, first_ = 0;
@@ -138,6 +146,48 @@ bool BlockRow::finish(std::size_t first, std::size_t threads) {
   return true;
 }
 
+// Rows and columns i < j of the symmetric matrix; U above them has columns only.
+void BlockRow::interchange(std::size_t i, std::size_t j) {
+  for (std::size_t k = 0; k < i; ++k) std::swap(row(k)[i], row(k)[j]);
+  std::swap(row(i)[i], row(j)[j]);
+  for (std::size_t k = i + 1; k < j; ++k) std::swap(row(i)[k], row(k)[j]);
+  std::swap_ranges(row(i) + j + 1, row(i) + n_, row(j) + j + 1);
+}
+
+bool BlockRow::finish_with_pivots(std::size_t first, double tiny, std::vector<std::size_t>& order,
+                                  std::size_t& done) {
+  first_ = first;
+  std::vector<double> pivot(n_);  // what is left of the diagonal
+  for (std::size_t i = first_; i < n_; ++i) pivot[i] = row(i)[i];
+  for (done = first_; done < below(); ++done) {
+    const std::size_t i = done;
+    const auto best = static_cast<std::size_t>(
+        std::max_element(pivot.begin() + static_cast<std::ptrdiff_t>(i), pivot.end()) -
+        pivot.begin());
+    if (!(pivot[best] > tiny) || !std::isfinite(pivot[best])) return false;
+    if (best != i) {
+      interchange(i, best);
+      std::swap(pivot[i], pivot[best]);
+      std::swap(order[i], order[best]);
+    }
+    double* own = row(i);
+    for (std::size_t k = first_; k < i; ++k)
+      simd().axpy(-row(k)[i], row(k) + i + 1, own + i + 1, n_ - i - 1);
+    own[i] = std::sqrt(pivot[i]);
+    for (std::size_t j = i + 1; j < n_; ++j) {
+      own[j] /= own[i];
+      pivot[j] -= own[j] * own[j];
+    }
+  }
+  for (std::size_t column = below(); column < n_; column += kLanes)
+    for (std::size_t k = first_; k < below(); ++k) {
+      double* to = packed(column) + (k - first_) * kLanes;
+      std::fill_n(to, kLanes, 0.0);
+      std::copy_n(row(k) + column, std::min(kLanes, n_ - column), to);
+    }
+  return true;
+}
+
 void BlockRow::take_off(std::size_t threads) {
   const std::size_t start = below(), strips = (n_ - start + kStrip - 1) / kStrip;
   queries_.resize((n_ - start + kQueries) * height_);
@@ -168,6 +218,19 @@ bool cholesky(double* a, std::size_t n, std::size_t stride, std::size_t threads)
     if (first + block.height() < n) block.take_off(threads);
   }
   return true;
+}
+
+std::size_t cholesky_with_pivots(double* a, std::size_t n, std::size_t stride, double tiny,
+                                 std::vector<std::size_t>& order, std::size_t threads) {
+  order.resize(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  BlockRow block(a, n, stride);
+  std::size_t done = 0;
+  for (std::size_t first = 0; first < n; first += block.height()) {
+    if (!block.finish_with_pivots(first, tiny, order, done)) break;
+    if (first + block.height() < n) block.take_off(threads);
+  }
+  return done;
 }
 
 }  // namespace supple

@@ -5,9 +5,9 @@
 #include <limits>
 #include <numeric>
 
-namespace supple {
+#include "cholesky.hpp"
 
-Dpstrf lapack_dpstrf = nullptr;
+namespace supple {
 
 namespace {
 
@@ -34,7 +34,7 @@ void factor_with_pivots(Head& h) {
   const Head::Margin margin = h.margin_inside();
   const std::size_t n = margin.variables.size();
   if (n == 0) return;
-  std::vector<double> system(n * n), work(2 * n);
+  std::vector<double> system(n * n);
   h.gram.among(margin.slots, system.data(), n);
   double largest = -std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < n; ++i) {
@@ -42,21 +42,16 @@ void factor_with_pivots(Head& h) {
       if (margin.groups[i] == margin.groups[j]) system[i * n + j] += margin.sigma;
     largest = std::max(largest, system[i * n + i]);
   }
-  // What is row by row for us is column by column for LAPACK, and our upper triangle its lower one.
-  char uplo = 'L';
-  int size = static_cast<int>(n), rank = 0, info = 0;
-  double rounding =
+  const double rounding =
       8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(n + 4) * largest;
-  std::vector<int> pivots(n);
-  lapack_dpstrf(&uplo, &size, system.data(), &size, pivots.data(), &rank, &rounding, work.data(),
-                &info);
-  const auto chosen = static_cast<std::size_t>(rank);
+  std::vector<std::size_t> order;
+  const std::size_t chosen =
+      cholesky_with_pivots(system.data(), n, n, rounding, order, h.gram.threads);
   std::vector<std::int64_t> variables_chosen(chosen), groups_chosen(chosen);
   std::vector<double> upper(chosen * chosen);
   for (std::size_t i = 0; i < chosen; ++i) {
-    const auto from = static_cast<std::size_t>(pivots[i] - 1);
-    variables_chosen[i] = margin.variables[from];
-    groups_chosen[i] = margin.groups[from];
+    variables_chosen[i] = margin.variables[order[i]];
+    groups_chosen[i] = margin.groups[order[i]];
     std::copy_n(system.data() + i * n, chosen, upper.data() + i * chosen);
   }
   h.factor.assign(variables_chosen.data(), groups_chosen.data(), chosen, upper.data(),

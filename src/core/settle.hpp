@@ -6,11 +6,6 @@
 
 namespace supple {
 
-// LAPACK's Cholesky factorisation with pivoting, taken from SciPy when the package is imported.
-using Dpstrf = void (*)(char* uplo, int* n, double* a, int* lda, int* pivots, int* rank,
-                        double* tolerance, double* work, int* info);
-extern Dpstrf lapack_dpstrf;
-
 // The KKT violation, relative to the scale of c, above which the user is told.
 inline constexpr double kPromised = 1e-8;
 

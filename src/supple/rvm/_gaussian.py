@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky, lapack, solve_triangular
+from scipy.linalg import LinAlgError, cholesky, solve_triangular
+
+from supple._core import cholesky_with_pivots
 
 Floats = NDArray[np.float64]
 
@@ -144,8 +146,8 @@ class SparseGaussian:
     def _leave_out_dependent(self, H: Floats) -> None:
         """Drop members that have become combinations of the others in another weighting."""
         scale = np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
-        _, order, rank, _ = lapack.dpstrf(H / np.outer(scale, scale), tol=_DEPENDENT, lower=1)
-        keep = np.sort(order[: min(rank, len(H) - 1)] - 1)
+        upper, order = cholesky_with_pivots(H / np.outer(scale, scale), _DEPENDENT, 1)
+        keep = np.sort(order[: min(len(upper), len(H) - 1)])
         self.members, self.alpha, self._G = self.members[keep], self.alpha[keep], self._G[keep]
         self._dependent[:] = False
         self.refresh()

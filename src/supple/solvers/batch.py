@@ -1,17 +1,12 @@
-"""What the batch way takes from SciPy and NumPy: LAPACK for the core, eigenvalues."""
+"""Whether a kernel of unknown kind is positive semi-definite, as the batch way asks."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cython_lapack
-
-from supple._core import use_dpstrf
 
 __all__ = ["looks_definite"]
-
-use_dpstrf(cython_lapack.__pyx_capi__["dpstrf"])
 
 _SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
 
