@@ -123,7 +123,10 @@ class CsrSingle final : public FloatSingle {
   std::size_t bytes_per_point() const override {
     return 1 + 8 * column_.size() / (size_ > 0 ? size_ : 1);
   }
-  std::size_t packs_together() const override { return 1; }  // they are as wide as the data
+  std::size_t packs_together() const override {  // they are as wide as the data
+    constexpr std::size_t kBytes = 1u << 17;
+    return std::clamp<std::size_t>(kBytes / (n_features_ * kSingleQueries * sizeof(float)), 1, 64);
+  }
 
  private:
   template <typename Use>  // use(feature, value)
