@@ -16,7 +16,8 @@ void LocalProblem::resize(std::size_t variables, std::size_t columns) {
   for (auto* values : {&G, &diagonal, &bar_up_, &bar_low_}) values->resize(variables);
   column_.resize(variables);
   stride = padded(columns);
-  if (!(matrix_ && places_.empty()) && columns * stride > kernel_.size()) kernel_ = AlignedSingles(columns * stride);
+  const bool own_rows = !matrix_ || !places_.empty();
+  if (own_rows && columns * stride > kernel_.size()) kernel_ = AlignedSingles(columns * stride);
 }
 
 void LocalProblem::take_from(SingleMatrix& matrix, const Positions& places) {

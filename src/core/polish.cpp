@@ -178,8 +178,8 @@ double Polish::margin_residual() {
 
 // One step of the equality system, cut at the box. False: variables were blocked and have left.
 // Half of those that the whole step would take out of the box go at a time, or all of a few: most
-// of them would follow one by one, each at the cost of a solution. The missing sum is made up for by the next
-// step.
+// of them would follow one by one, each at the cost of a solution. The missing sum is made up for
+// by the next step.
 bool Polish::step_to_box(double& alpha) {
   h.factor.solve(h.missing(), dx_, dmu_);
   struct Blocker {

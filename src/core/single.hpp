@@ -125,7 +125,8 @@ class CsrSingle final : public FloatSingle {
   }
   std::size_t packs_together() const override {  // they are as wide as the data
     constexpr std::size_t kBytes = 1u << 17;
-    return std::clamp<std::size_t>(kBytes / (n_features_ * kSingleQueries * sizeof(float)), 1, 64);
+    const std::size_t bytes = 1 + n_features_ * kSingleQueries * sizeof(float);
+    return std::clamp<std::size_t>(kBytes / bytes, 1, 64);
   }
 
  private:
