@@ -54,7 +54,7 @@ class BlockSolver {
   ActiveSet active_;             // those of them that have not been set aside
   bool shrunk_ = false;
   double slack_ = kInf;          // that F of those set aside as far may use up
-  SingleMatrix* matrix_;         // all members are then one working set
+  SingleMatrix* matrix_ = nullptr;  // all members are then one working set
   std::unique_ptr<SinglePoints> part_;  // the active members, unless they are all
   std::unique_ptr<RowCache> rows_;
   WorkingSet set_;
@@ -72,7 +72,6 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       polish_follows_(polish_follows),
       x_known_(head.x),
       active_(head),
-      matrix_(head.matrix()),
       set_(head.n_groups, head.per),
       linear_(head.gram.linear()),
       at_start_{head.x, head.F, head.rough} {
@@ -88,15 +87,16 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       return h.group[static_cast<std::size_t>(m) * h.per] == 0;
     });
   in_order_ = movable_.size() == h.members() && std::is_sorted(movable_.begin(), movable_.end());
+  if (in_order_) matrix_ = h.matrix();
 }
 
 void BlockSolver::activate_all() {
   active_.assign(movable_);
   part_.reset();
-  if (!in_order_ && !matrix_) part_ = h.single().subset(movable_);
+  if (!in_order_) part_ = h.single().subset(movable_);
   rows_.reset();
   set_.restart(active_.size(), kLargest);
-  if (matrix_) set_.local.take_from(*matrix_, in_order_ ? Positions() : movable_);
+  set_.local.matrix = matrix_;
   shrunk_ = false;
   slack_ = kInf;
 }

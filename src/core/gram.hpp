@@ -162,10 +162,12 @@ class PointsGram final : public Gram {
   double diagonal_value(std::size_t slot);
   std::vector<double> expand_linear(const Slots& sources, const std::vector<double>& coef,
                                     const Slots& targets) const;
-  // Some examples, copied to be met by blocks of others.
+  // Some examples, copied unless they are all, to be met by blocks of others.
   struct Chosen {
-    std::unique_ptr<Points> points;
-    std::unique_ptr<ByteSingle> bytes;  // instead
+    std::unique_ptr<Points> part;
+    std::unique_ptr<ByteSingle> part_of_bytes;
+    const Points* points = nullptr;
+    const ByteSingle* bytes = nullptr;  // instead
   };
   Chosen choose(const Slots& slots) const;
   // Up to kQueries others, packed to meet them.

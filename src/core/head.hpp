@@ -176,6 +176,10 @@ struct Head {
   void follow_roughly(const Expansion& change);
   void add_roughly(const Expansion& change, const Positions& targets);  // of these members
   void leave_behind(const std::vector<char>& chosen, const std::vector<double>& x_of_F);
+  void leave_nobody_behind() {
+    behind.clear();
+    x_behind.clear();
+  }
   void catch_up(std::size_t kept = 0);  // those behind, but for those of the first x_behind
   bool is_behind(std::size_t member) const { return !behind.empty() && behind[member]; }
   Expansion change_since(const std::vector<double>& x_before) const;

@@ -224,7 +224,7 @@ void Head::catch_up(std::size_t kept) {
       }
     add_roughly(change_since(x_behind.back()), targets);
   }
-  if (kept == 0) behind.clear();
+  if (kept == 0) leave_nobody_behind();
 }
 
 void Head::add_roughly(const Expansion& change, const Positions& targets) {

@@ -16,24 +16,7 @@ void LocalProblem::resize(std::size_t variables, std::size_t columns) {
   for (auto* values : {&G, &diagonal, &bar_up_, &bar_low_}) values->resize(variables);
   column_.resize(variables);
   stride = padded(columns);
-  const bool own_rows = !matrix_ || !places_.empty();
-  if (own_rows && columns * stride > kernel_.size()) kernel_ = AlignedSingles(columns * stride);
-}
-
-void LocalProblem::take_from(SingleMatrix& matrix, const Positions& places) {
-  matrix_ = &matrix;
-  places_ = places;
-  gathered_.assign(places.size(), 0);
-}
-
-const float* LocalProblem::row(std::size_t c) {
-  if (matrix_ && places_.empty()) return matrix_->row(c);
-  float* own = kernel() + c * stride;
-  if (!matrix_ || gathered_[c]) return own;
-  const float* whole = matrix_->row(static_cast<std::size_t>(places_[c]));
-  for (std::size_t k = 0; k < places_.size(); ++k) own[k] = whole[places_[k]];
-  gathered_[c] = 1;
-  return own;
+  if (!matrix && columns * stride > kernel_.size()) kernel_ = AlignedSingles(columns * stride);
 }
 
 void LocalProblem::set_bars(std::size_t v) {

@@ -28,9 +28,10 @@ struct LocalProblem {
   void resize(std::size_t variables, std::size_t columns);  // the kernel is then undefined
   float* kernel() { return kernel_.data(); }
   void swap_kernel(AlignedSingles& other) { std::swap(kernel_, other); }
-  // Column k is example places[k] of the matrix, or k without places.
-  void take_from(SingleMatrix& matrix, const Positions& places);
-  const float* row(std::size_t column);
+  SingleMatrix* matrix = nullptr;  // whose rows are those of the columns; or they are in `kernel`
+  const float* row(std::size_t column) {
+    return matrix ? matrix->row(column) : kernel() + column * stride;
+  }
   // Until the gap is at most max(eps, share * gap at the start); returns the iterations.
   std::int64_t solve(double eps, double share, std::int64_t max_iterations);
 
@@ -45,9 +46,6 @@ struct LocalProblem {
   bool step();
 
   AlignedSingles kernel_;  // of each row with the columns
-  SingleMatrix* matrix_ = nullptr;
-  Positions places_;
-  std::vector<char> gathered_;  // per column: its row of the matrix is in kernel_
   AlignedSingles bar_up_, bar_low_;
   std::vector<std::size_t> column_;
   std::array<Pick, 2> pick_;  // per group

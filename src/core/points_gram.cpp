@@ -57,8 +57,16 @@ bool counts_up(const Slots& slots, std::size_t size) {
 }  // namespace
 
 PointsGram::Chosen PointsGram::choose(const Slots& slots) const {
-  if (bytes_) return {nullptr, bytes_->part(slots.data(), slots.size())};
-  return {held().subset(slots.data(), slots.size()), nullptr};
+  Chosen out;
+  const bool all = counts_up(slots, size());
+  if (bytes_) {
+    if (!all) out.part_of_bytes = bytes_->part(slots.data(), slots.size());
+    out.bytes = all ? bytes_ : out.part_of_bytes.get();
+  } else {
+    if (!all) out.part = held().subset(slots.data(), slots.size());
+    out.points = all ? &held() : out.part.get();
+  }
+  return out;
 }
 
 void PointsGram::pack(const Slots& slots, std::size_t first, Others& others) const {

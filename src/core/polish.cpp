@@ -299,7 +299,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
         sync_behind(h.x_behind.size() > 1 ? 1 : 0);
         continue;
       }
-      h.behind.clear();
+      h.leave_nobody_behind();
       drop_edges();
       h.balance_mu();
       return {true, rounds};
@@ -318,7 +318,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   }
   sync_expansion();
   sync_behind();
-  h.behind.clear();
+  h.leave_nobody_behind();
   drop_edges();
   h.balance_mu();
   return {false, rounds};

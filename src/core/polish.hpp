@@ -31,8 +31,8 @@ class Polish {
   };
   // --- polish_expansion.cpp: F follows x ---
   void set_far_behind();
-  void remember();
   void sync_expansion();
+  void follow_all();
   void follow_near();
   void leave_quiet_behind(const Positions& near, std::vector<double> moved);
   bool anyone_behind() const;  // whose F is another than that of x

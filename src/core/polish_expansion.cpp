@@ -20,10 +20,10 @@ constexpr std::size_t kFewest = 1024;  // members that are near
 void Polish::set_far_behind() {
   rough_ = pace_ != Pace::one && h.roughest() > 0.0;
   if (!rough_) return;
-  remember();
   far_.assign(h.behind.begin(), h.behind.end());
+  if (far_.empty() && h.members() <= kFewest) return;  // nobody is far
+  known_ = {h.x, h.F, h.rough};
   if (far_.empty()) {
-    if (h.members() <= kFewest) return;  // nobody is far
     const Head::Slack slack = h.slack(kFewest);
     far_.resize(h.members());
     for (std::size_t m = 0; m < h.members(); ++m) far_[m] = slack.of[m] >= slack.far;
@@ -34,21 +34,28 @@ void Polish::set_far_behind() {
     if (far_[m]) h.rough[m] = std::max(h.rough[m], rounding);
 }
 
-// What is in the patch of a small head is as cheap from scratch.
-void Polish::remember() {
-  if (!h.gram.patch_has_room(h.factor.size())) known_ = {h.x, h.F, h.rough};
-}
-
 void Polish::sync_expansion() {
   if (pace_ == Pace::one)
     h.follow_by_rows(x_known_);
-  else if (!rough_)
-    h.follow(x_known_);
+  else if (far_.empty())
+    follow_all();
   else if (h.x != x_known_)
     follow_near();
   x_known_ = h.x;
   sharpen(!solved_);
   solved_ = false;
+}
+
+void Polish::follow_all() {
+  if (rough_) {
+    std::vector<char> at_margin(h.members(), 0);
+    for (std::int64_t v : h.factor.variables())
+      at_margin[h.member_of(static_cast<std::size_t>(v))] = 1;
+    const double rounding = h.rounding();
+    for (std::size_t m = 0; m < h.members(); ++m)
+      if (!at_margin[m]) h.rough[m] = std::max(h.rough[m], rounding);
+  }
+  h.follow(x_known_);
 }
 
 void Polish::follow_near() {
@@ -57,6 +64,7 @@ void Polish::follow_near() {
   for (std::int64_t k : h.factor.variables()) {
     const auto v = static_cast<std::size_t>(k);
     const std::size_t m = h.member_of(v);
+    if (!solved_ && !h.inside_any(m)) continue;  // on a bound, for once: it follows as others do
     at_margin[m] = 1;
     solved_for_[m] = solved_;
     h.rough[m] = std::max(h.rough[m], rounding);
@@ -124,7 +132,7 @@ bool Polish::look_at_margin() {
   const bool solved = std::find(solved_for_.begin(), solved_for_.end(), 1) != solved_for_.end();
   std::fill(solved_for_.begin(), solved_for_.end(), 0);
   sharpen();
-  if (solved) remember();
+  if (solved) known_ = {h.x, h.F, h.rough};
   return solved;
 }
 
