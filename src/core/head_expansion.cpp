@@ -234,13 +234,13 @@ void Head::add_roughly(const Expansion& change, const Positions& targets) {
   const double added_doubt = mass * single_error();
   for (std::int32_t m : targets) rough[static_cast<std::size_t>(m)] += added_doubt;
   std::vector<double> added(members(), 0.0);
-  if (gram.linear() || matrix()) {
+  if (gram.linear() || matrix_) {
     if (gram.linear()) {
       single().add_linear(change.member, change.coef, added.data(), members());
     } else {
       std::vector<const float*> row(change.member.size());
       for (std::size_t k = 0; k < row.size(); ++k)
-        row[k] = matrix()->row(static_cast<std::size_t>(change.member[k]));
+        row[k] = matrix_->row(static_cast<std::size_t>(change.member[k]));
       simd().add_rows_single(row.data(), change.coef.data(), row.size(), added.data(), members());
     }
     for (std::int32_t m : targets)

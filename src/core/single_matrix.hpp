@@ -14,7 +14,7 @@ class SingleMatrix {
  public:
   // A row by itself takes several times as long as in a block, of which half is another's mirror
   // image: whoever needs more than this share has all of them at once.
-  static constexpr double kFew = 0.2;
+  static constexpr double kFew = 0.25;
 
   // `expected` is the share of the rows that are likely to be asked for.
   SingleMatrix(std::shared_ptr<const SinglePoints> points, double expected, std::size_t threads)
