@@ -182,7 +182,7 @@ void Head::restore(const Snapshot& snapshot) {
 
 bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
                 std::span<const double> hi_new, const PerGroup& target_new) {
-  const std::vector<double> before = x;
+  std::vector<double> before = x;
   for (std::size_t k = 0; k < moved.size(); ++k) {
     const auto v = static_cast<std::size_t>(moved[k]);
     lo[v] = lo_new[k];
@@ -194,9 +194,17 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
   for (std::size_t v = 0; v < variables(); ++v) missing[group[v]] -= x[v];
   const double rounding = 1e-15 * mass();
   for (std::size_t e = 0; e < n_groups; ++e) {
-    if (std::abs(missing[e]) <= rounding) continue;
     const double sign = missing[e] > 0.0 ? 1.0 : -1.0;
     const auto room = [&](std::size_t v) { return sign > 0.0 ? hi[v] - x[v] : x[v] - lo[v]; };
+    // What sums have lost by rounding goes to anyone, and F does not notice.
+    for (std::size_t v = 0; v < variables() && missing[e] != 0.0; ++v) {
+      if (std::abs(missing[e]) > rounding) break;
+      if (group[v] != e || !inside(v) || room(v) <= std::abs(missing[e])) continue;
+      x[v] += missing[e];
+      before[v] = x[v];
+      missing[e] = 0.0;
+    }
+    if (missing[e] == 0.0) continue;
     // A heap: often a few variables suffice.
     using Candidate = std::pair<double, std::size_t>;
     std::vector<Candidate> heap;
