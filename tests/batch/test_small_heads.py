@@ -1,11 +1,11 @@
-"""Heads of a small problem read one kernel matrix: the same machines as without it."""
+"""Small heads have a kernel matrix of their own: the same machines as without it."""
 
 import numpy as np
 import pytest
 
 import supple
 
-TINY_CACHE = 0.5  # MB: no room for the matrix of N examples
+TINY_CACHE = 0.1  # MB: no room for the matrix of a head
 N = 500
 KERNELS = {
     "rbf": {"gamma": 0.2},
@@ -23,17 +23,17 @@ def classes(n=N, k=5, seed=0):
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("name", ["SVC", "NuSVC"])
-def test_same_machines_as_from_values_of_their_own(name, kernel, multi_class):
+def test_same_machines_without_the_matrix(name, kernel, multi_class):
     X, y = classes()
     params = {"kernel": kernel, **KERNELS[kernel], "multi_class": multi_class}
     if name == "NuSVC":
         # With a much smaller nu the margin is 0 and all values are rounding.
         params["nu"] = {"ovo": 0.6, "ovr": 0.3}[multi_class]
-    shared = getattr(supple, name)(**params).fit(X, y)
-    alone = getattr(supple, name)(**params, cache_size=TINY_CACHE).fit(X, y)
-    assert max(shared.kkt_violation_, alone.kkt_violation_) < 1e-9
+    model = getattr(supple, name)(**params).fit(X, y)
+    without = getattr(supple, name)(**params, cache_size=TINY_CACHE).fit(X, y)
+    assert max(model.kkt_violation_, without.kkt_violation_) < 1e-9
     np.testing.assert_allclose(
-        shared.decision_function(X), alone.decision_function(X), rtol=1e-7, atol=1e-7
+        model.decision_function(X), without.decision_function(X), rtol=1e-7, atol=1e-7
     )
 
 
