@@ -1,4 +1,5 @@
 // Python's view of the examples and their kernel matrix.
+#include <numeric>
 #include <unordered_map>
 
 #include "bindings.hpp"
@@ -222,6 +223,19 @@ void bind_gram(nb::module_& m) {
              points->among(out.data(), n, g.threads);
              const bool bytes = dynamic_cast<const ByteSingle*>(points.get()) != nullptr;
              return std::make_tuple(to_numpy(std::move(out), {n, n}), points->error(), bytes);
+           })
+      // How gradients follow: sums of values, weighted by `coef`, at the first `to` of these examples.
+      .def("rough_sums",
+           [](PointsGram& g, const In1<std::int64_t>& slots, const In1<double>& coef,
+              std::size_t to) {
+             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
+             require(coef.shape(0) == slots.shape(0) && to <= slots.shape(0),
+                     "coef must have an entry for each slot, and to at most as many");
+             Positions all(slots.shape(0));
+             std::iota(all.begin(), all.end(), 0);
+             std::vector<double> out(to, 0.0);
+             g.single(to_vector(slots))->add(all, to_vector(coef), to, out.data(), g.threads);
+             return to_numpy(out);
            })
       .def("remove", &remove_slots<PointsGram>)
       .def("truncate", [](PointsGram& g, std::size_t size) {

@@ -13,6 +13,7 @@ static inline std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLan
 // Queries of a block, packed feature by feature: query[feature * kQueries + q].
 inline constexpr std::size_t kQueries = 8;         // double precision
 inline constexpr std::size_t kSingleQueries = 16;  // single precision
+inline constexpr std::size_t kSingleFeatures = 256;  // of which those in the first-level cache
 inline constexpr std::size_t kLeaving = 32;        // rows that others take up at a time
 
 struct Extreme {
@@ -98,6 +99,12 @@ struct Simd {
   void (*rbf_f64)(double gamma, double norm, const double* norms, double* v, std::size_t n);
   void (*rbf_single)(float gamma, float norm, const float* norms, const float* dots, float* out,
                      std::size_t n);  // the same from dots to out
+  // out[i] += sum over q of coef[q] exp(-gamma (norm[q] + norms[i] - 2 dot of query q and point i))
+  // for kSingleQueries queries of at most kSingleFeatures features and n points in panels; rounding
+  // may make values a little larger than 1
+  void (*add_rbf_single)(const float* queries, const float* norm, const float* coef, float gamma,
+                         const float* panels, const float* norms, std::size_t n_features,
+                         double* out, std::size_t n);
   // out += sum over k of coef[k] row[k]
   void (*add_rows_single)(const float* const* row, const double* coef, std::size_t count,
                           double* out, std::size_t n);

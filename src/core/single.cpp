@@ -113,23 +113,33 @@ void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) co
   share_both_ends(threads, tiles, fill);
 }
 
+namespace {
+
+constexpr std::size_t kTile = 1024;  // points that a thread takes at least
+
+}  // namespace
+
 void SinglePoints::add(const Positions& which, const std::vector<double>& coef, std::size_t to,
                        double* out, std::size_t threads) const {
-  constexpr std::size_t kTile = 1024;
   share(threads, to, kTile, [&](std::size_t begin, std::size_t end) {
-    constexpr std::size_t kTogether = 4 * kSingleQueries;
-    std::vector<float> values(kTogether * kTile);
-    std::vector<float*> row(kTogether);
-    for (std::size_t k = 0; k < kTogether; ++k) row[k] = values.data() + k * kTile;
-    for (std::size_t first = 0; first < which.size(); first += kTogether) {
-      const std::size_t count = std::min(kTogether, which.size() - first);
-      for (std::size_t start = begin; start < end; start += kTile) {
-        const std::size_t stop = std::min(end, start + kTile);
-        block(which.data() + first, count, start, stop, row.data());
-        simd().add_rows_single(row.data(), coef.data() + first, count, out + start, stop - start);
-      }
-    }
+    add_part(which, coef, begin, end, out + begin);
   });
+}
+
+void SinglePoints::add_part(const Positions& which, const std::vector<double>& coef,
+                            std::size_t from, std::size_t to, double* out) const {
+  constexpr std::size_t kTogether = 4 * kSingleQueries;
+  std::vector<float> values(kTogether * kTile);
+  std::vector<float*> row(kTogether);
+  for (std::size_t k = 0; k < kTogether; ++k) row[k] = values.data() + k * kTile;
+  for (std::size_t first = 0; first < which.size(); first += kTogether) {
+    const std::size_t count = std::min(kTogether, which.size() - first);
+    for (std::size_t start = from; start < to; start += kTile) {
+      const std::size_t length = std::min(to, start + kTile) - start;
+      block(which.data() + first, count, start, start + length, row.data());
+      simd().add_rows_single(row.data(), coef.data() + first, count, out + (start - from), length);
+    }
+  }
 }
 
 double SinglePoints::error() const {
@@ -194,6 +204,34 @@ void DenseSingle::dots(const Pack& pack, std::size_t from, std::size_t to, float
                        std::size_t stride) const {
   simd().block_dot_single(pack.value.data(), panels_.data() + from * n_features_, n_features_,
                           (to - from + kLanes - 1) / kLanes, out, stride);
+}
+
+void DenseSingle::add_part(const Positions& which, const std::vector<double>& coef,
+                           std::size_t from, std::size_t to, double* out) const {
+  // Squared distances that are negative by rounding are not looked for, so they must be small.
+  constexpr double kTame = 0x1p-10;
+  if (kernel_.kind != KernelKind::rbf || n_features_ > kSingleFeatures || !(error() < kTame))
+    return SinglePoints::add_part(which, coef, from, to, out);
+  if (evaluations) evaluations->fetch_add(which.size() * (to - from), std::memory_order_relaxed);
+  const std::size_t tile = this->tile(bytes_per_point());
+  std::vector<Pack> packs(packs_together());
+  std::vector<float> weight(packs.size() * kSingleQueries);
+  for (std::size_t first = 0; first < which.size(); first += weight.size()) {
+    const std::size_t count = std::min(weight.size(), which.size() - first);
+    std::fill(weight.begin(), weight.end(), 0.0f);
+    std::copy_n(coef.begin() + static_cast<std::ptrdiff_t>(first), count, weight.begin());
+    for (std::size_t q = 0; q < count; q += kSingleQueries)
+      pack(which.data() + first + q, std::min(kSingleQueries, count - q),
+           packs[q / kSingleQueries]);
+    for (std::size_t start = from; start < to; start += tile)
+      for (std::size_t q = 0; q < count; q += kSingleQueries) {
+        const Pack& queries = packs[q / kSingleQueries];
+        simd().add_rbf_single(queries.value.data(), queries.norm, weight.data() + q,
+                              static_cast<float>(kernel_.gamma),
+                              panels_.data() + start * n_features_, norm_.data() + start,
+                              n_features_, out + (start - from), std::min(to - start, tile));
+      }
+  }
 }
 
 bool DenseSingle::row(std::int32_t which, float* out) const {

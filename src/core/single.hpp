@@ -43,12 +43,15 @@ class SinglePoints {
   std::atomic<std::uint64_t>* evaluations = nullptr;  // counts the values computed, also of subsets
 
  protected:
+  // What add() does for j in [from, to), to out[j - from]; `from` is a multiple of kLanes.
+  virtual void add_part(const Positions& which, const std::vector<double>& coef, std::size_t from,
+                        std::size_t to, double* out) const;
+  static constexpr double kRounding = 0x1p-21;  // a few
   // Values but for an rbf kernel, from dots.
   void finish_dots(std::size_t count, const float* dots, float* out) const;
   // Points of a tile that serves all queries while it is in the second-level cache.
   static std::size_t tile(std::size_t bytes_per_point);
 
-  static constexpr double kRounding = 0x1p-21;  // a few
   static constexpr std::size_t kRowTile = 32 * kLanes;  // values of a row at a time
 
   Kernel kernel_;
@@ -69,7 +72,7 @@ class FloatSingle : public SinglePoints {
               float* out) const;
   struct Pack {  // kSingleQueries examples, spread out densely
     std::vector<float> value;
-    float norm[kSingleQueries];
+    float norm[kSingleQueries] = {};
   };
   virtual void pack(const std::int32_t* which, std::size_t count, Pack& pack) const = 0;
   virtual void unpack(const std::int32_t* which, std::size_t count, Pack& pack) const = 0;
@@ -95,6 +98,8 @@ class DenseSingle final : public FloatSingle {
   void unpack(const std::int32_t*, std::size_t, Pack&) const override {}
   void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
             std::size_t stride) const override;
+  void add_part(const Positions& which, const std::vector<double>& coef, std::size_t from,
+                std::size_t to, double* out) const override;
   std::size_t bytes_per_point() const override { return 1 + n_features_ * sizeof(float); }
   std::size_t packs_together() const override { return 64; }
 
@@ -120,9 +125,7 @@ class CsrSingle final : public FloatSingle {
   void unpack(const std::int32_t* which, std::size_t count, Pack& pack) const override;
   void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
             std::size_t stride) const override;
-  std::size_t bytes_per_point() const override {
-    return 1 + 8 * column_.size() / (size_ > 0 ? size_ : 1);
-  }
+  std::size_t bytes_per_point() const override { return 1 + 8 * entries_per_point(); }
   std::size_t packs_together() const override {  // they are as wide as the data
     constexpr std::size_t kBytes = 1u << 17;
     const std::size_t bytes = 1 + n_features_ * kSingleQueries * sizeof(float);
@@ -130,6 +133,7 @@ class CsrSingle final : public FloatSingle {
   }
 
  private:
+  std::size_t entries_per_point() const { return column_.size() / (size_ > 0 ? size_ : 1); }
   template <typename Use>  // use(feature, value)
   void entries(std::int32_t example, const Use& use) const {
     const auto k = static_cast<std::size_t>(example);

@@ -56,6 +56,7 @@ SMALL = {
 OTHER = {
     "real": lambda: rng().normal(size=(150, 19)),
     "uniform": lambda: rng().random((150, 19)),
+    "real, far apart": lambda: 1e5 * rng().normal(size=(70, 5)),
     "zeros": lambda: np.zeros((40, 4)),
     "more than a byte": lambda: late(integers(0, 255), 256.0),
     "from far below 0 to far above": lambda: integers(-200, 200),
@@ -93,6 +94,11 @@ def check(X, kernel, bytes_expected):
     values, error, from_bytes = gram.rough_values(np.arange(len(X)))
     assert from_bytes == (bytes_expected and has_byte_products)
     np.testing.assert_allclose(values, exact_values(X, kernel), rtol=0, atol=error)
+    coef = rng().normal(size=len(X))
+    for to in (len(X), len(X) // 3):
+        sums = gram.rough_sums(np.arange(len(X)), coef, to)
+        bound = error * abs(coef).sum()
+        np.testing.assert_allclose(sums, exact_values(X, kernel)[:to] @ coef, rtol=0, atol=bound)
     some = rng().permutation(len(X))[: len(X) // 2 + 1]
     part, _, from_bytes = gram.rough_values(some)
     assert from_bytes == (bytes_expected and has_byte_products)
@@ -118,6 +124,15 @@ def test_others(data, kernel, dtype):
 def test_extreme_factors(factor, kernel):
     """Their squares leave single precision too little room."""
     check(integers(0, 16) * factor, kernel, bytes_expected=False)
+
+
+def test_squares_too_large_for_single_precision():
+    """Values are of no use then, which the error says, but they stay numbers."""
+    X = 1e25 * rng().normal(size=(70, 5))
+    gram = gram_of(X, "rbf")
+    _, error, _ = gram.rough_values(np.arange(70))
+    assert error == np.inf
+    assert np.isfinite(gram.rough_sums(np.arange(70), np.ones(70), 70)).all()
 
 
 def test_single_precision_scaled_in_double():
