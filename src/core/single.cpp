@@ -146,16 +146,19 @@ double SinglePoints::error() const {
   double largest = 0.0;
   for (float norm : norm_) largest = std::max(largest, static_cast<double>(norm));
   const double dot = kernel_.gamma * largest;
+  // The errors of many additions mostly cancel.
+  const double rounding =
+      std::max(kRounding, 0x1p-24 * std::sqrt(static_cast<double>(additions())));
   switch (kernel_.kind) {
     case KernelKind::linear:
-      return kRounding * largest;
+      return rounding * largest;
     case KernelKind::rbf:
-      return kRounding * (1.0 + dot);
+      return rounding * (1.0 + dot);
     case KernelKind::poly:
-      return kRounding * kernel_.degree *
+      return rounding * kernel_.degree *
              integer_power(dot + std::abs(kernel_.coef0), kernel_.degree);
     case KernelKind::sigmoid:
-      return kRounding * (1.0 + dot + std::abs(kernel_.coef0));
+      return rounding * (1.0 + dot + std::abs(kernel_.coef0));
   }
   return 0.0;
 }

@@ -47,6 +47,7 @@ class SinglePoints {
   virtual void add_part(const Positions& which, const std::vector<double>& coef, std::size_t from,
                         std::size_t to, double* out) const;
   static constexpr double kRounding = 0x1p-21;  // a few
+  virtual std::size_t additions() const { return 1; }  // in single precision, to one sum of a dot
   // Values but for an rbf kernel, from dots.
   void finish_dots(std::size_t count, const float* dots, float* out) const;
   // Points of a tile that serves all queries while it is in the second-level cache.
@@ -100,6 +101,7 @@ class DenseSingle final : public FloatSingle {
             std::size_t stride) const override;
   void add_part(const Positions& which, const std::vector<double>& coef, std::size_t from,
                 std::size_t to, double* out) const override;
+  std::size_t additions() const override { return std::min(n_features_, kSingleFeatures); }
   std::size_t bytes_per_point() const override { return 1 + n_features_ * sizeof(float); }
   std::size_t packs_together() const override { return 64; }
 
@@ -125,6 +127,7 @@ class CsrSingle final : public FloatSingle {
   void unpack(const std::int32_t* which, std::size_t count, Pack& pack) const override;
   void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
             std::size_t stride) const override;
+  std::size_t additions() const override { return entries_per_point() / 4; }
   std::size_t bytes_per_point() const override { return 1 + 8 * entries_per_point(); }
   std::size_t packs_together() const override {  // they are as wide as the data
     constexpr std::size_t kBytes = 1u << 17;

@@ -56,6 +56,8 @@ SMALL = {
 OTHER = {
     "real": lambda: rng().normal(size=(150, 19)),
     "uniform": lambda: rng().random((150, 19)),
+    "real, 256 features": lambda: rng().normal(size=(70, 256)) / 8,
+    "real, 257 features": lambda: rng().normal(size=(70, 257)) / 8,
     "real, far apart": lambda: 1e5 * rng().normal(size=(70, 5)),
     "zeros": lambda: np.zeros((40, 4)),
     "more than a byte": lambda: late(integers(0, 255), 256.0),
