@@ -267,12 +267,19 @@ void Factor::keep_kernel_and_shift(std::size_t threads) {
     row(i)[i] += sigma_;
   }
   const auto strip = [&](std::size_t top) {
-    for (std::size_t left = 0; left <= top; left += kTile)
-      for (std::size_t j = left; j < std::min(n, left + kTile); ++j)
-        for (std::size_t i = std::max(top, j + 1); i < std::min(n, top + kTile); ++i) {
-          row(i)[j] = row(j)[i];
+    const std::size_t end = std::min(n, top + kTile);
+    for (std::size_t left = 0; left <= top; left += kTile) {
+      const std::size_t last = std::min(n, left + kTile);
+      std::size_t done = top;  // columns of whole squares
+      for (; left < top && done + kSquare <= end; done += kSquare)
+        for (std::size_t j = left; j < last; j += kSquare)
+          simd().transpose_f64(row(j) + done, row(done) + j, stride_);
+      for (std::size_t j = left; j < last; ++j) {
+        for (std::size_t i = std::max(done, j + 1); i < end; ++i) row(i)[j] = row(j)[i];
+        for (std::size_t i = std::max(top, j + 1); i < end; ++i)
           row(j)[i] += groups_[i] == groups_[j] ? sigma_ : 0.0;
-        }
+      }
+    }
   };
   share_both_ends(threads, (n + kTile - 1) / kTile, [&](std::size_t k) { strip(k * kTile); });
 }

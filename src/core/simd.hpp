@@ -14,6 +14,7 @@ static inline std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLan
 inline constexpr std::size_t kQueries = 8;         // double precision
 inline constexpr std::size_t kSingleQueries = 16;  // single precision
 inline constexpr std::size_t kSingleFeatures = 256;  // of which those in the first-level cache
+inline constexpr std::size_t kSquare = 8;          // rows that are transposed at a time
 inline constexpr std::size_t kLeaving = 32;        // rows that others take up at a time
 
 struct Extreme {
@@ -93,7 +94,8 @@ struct Simd {
   void (*sparse_block_single)(const float* queries, const std::int64_t* offset,
                               const std::int32_t* column, const float* value, std::size_t rows,
                               float* out, std::size_t stride);
-  // a square of kLanes rows: out[j * stride + i] = in[i * stride + j]
+  // squares of kSquare, or kLanes, rows: out[j * stride + i] = in[i * stride + j]
+  void (*transpose_f64)(const double* in, double* out, std::size_t stride);
   void (*transpose_single)(const float* in, float* out, std::size_t stride);
   // v[i] <- exp(-gamma (norm + norms[i] - 2 v[i]))
   void (*rbf_f64)(double gamma, double norm, const double* norms, double* v, std::size_t n);
