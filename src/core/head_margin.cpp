@@ -12,11 +12,18 @@ Head::Margin Head::margin_inside() const {
   const std::size_t count = n_inside();
   for (Slots* values : {&margin.variables, &margin.groups, &margin.slots}) values->reserve(count);
   double sum = 0.0;
-  // Any order will do, but the end of the factor is where a removal is cheap, and the examples that
-  // came first are mostly the first to go.
-  for (std::size_t v = variables(); v-- > 0;) {
-    if (!inside(v)) continue;
-    margin.variables.push_back(static_cast<std::int64_t>(v));
+  for (std::size_t v = variables(); v-- > 0;)
+    if (inside(v)) margin.variables.push_back(static_cast<std::int64_t>(v));
+  // Any order will do, but the end of the factor is where a removal is cheap, and those next to a
+  // bound are mostly the first to go.
+  const auto to_bound = [&](std::int64_t k) {
+    const auto v = static_cast<std::size_t>(k);
+    return std::min(x[v] - lo[v], hi[v] - x[v]);
+  };
+  std::stable_sort(margin.variables.begin(), margin.variables.end(),
+                   [&](std::int64_t a, std::int64_t b) { return to_bound(a) > to_bound(b); });
+  for (std::int64_t k : margin.variables) {
+    const auto v = static_cast<std::size_t>(k);
     margin.groups.push_back(group[v]);
     margin.slots.push_back(slot[member_of(v)]);
     sum += diagonal(v);
