@@ -229,31 +229,36 @@ void Head::catch_up(std::size_t kept) {
 
 void Head::add_roughly(const Expansion& change, const Positions& targets) {
   if (change.coef.empty() || targets.empty()) return;
-  double mass = 0.0;
-  for (double coef : change.coef) mass += std::abs(coef);
+  double mass = 0.0, unit = 0.0;
+  for (double coef : change.coef) {
+    mass += std::abs(coef);
+    unit = std::max(unit, std::abs(coef));
+  }
+  std::vector<double> coef = change.coef;  // in the range of single precision
+  for (double& value : coef) value /= unit;
   const double added_doubt = mass * single_error();
   for (std::int32_t m : targets) rough[static_cast<std::size_t>(m)] += added_doubt;
   std::vector<double> added(members(), 0.0);
   if (gram.linear() || matrix_) {
     if (gram.linear()) {
-      single().add_linear(change.member, change.coef, added.data(), members());
+      single().add_linear(change.member, coef, added.data(), members());
     } else {
       std::vector<const float*> row(change.member.size());
       for (std::size_t k = 0; k < row.size(); ++k)
         row[k] = matrix_->row(static_cast<std::size_t>(change.member[k]));
-      simd().add_rows_single(row.data(), change.coef.data(), row.size(), added.data(), members());
+      simd().add_rows_single(row.data(), coef.data(), row.size(), added.data(), members());
     }
     for (std::int32_t m : targets)
-      F[static_cast<std::size_t>(m)] += added[static_cast<std::size_t>(m)];
+      F[static_cast<std::size_t>(m)] += unit * added[static_cast<std::size_t>(m)];
     return;
   }
   // The targets come first, then those whose x has changed.
   Positions part = targets, sources(change.member.size());
   part.insert(part.end(), change.member.begin(), change.member.end());
   std::iota(sources.begin(), sources.end(), static_cast<std::int32_t>(targets.size()));
-  single().subset(part)->add(sources, change.coef, targets.size(), added.data(), gram.threads);
+  single().subset(part)->add(sources, coef, targets.size(), added.data(), gram.threads);
   for (std::size_t k = 0; k < targets.size(); ++k)
-    F[static_cast<std::size_t>(targets[k])] += added[k];
+    F[static_cast<std::size_t>(targets[k])] += unit * added[k];
 }
 
 double Head::single_error() { return single().error(); }
