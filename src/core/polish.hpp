@@ -30,6 +30,7 @@ class Polish {
     double size;
   };
   // --- polish_expansion.cpp: F follows x ---
+  bool may_be_rough() const;
   void set_far_behind();
   void sync_expansion();
   void follow_all();

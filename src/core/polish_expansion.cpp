@@ -14,11 +14,18 @@ constexpr std::size_t kFewest = 1024;  // members that are near
 
 }  // namespace
 
-// Where some of F is in single precision, only the margin needs more. Members far from it cannot be
-// violators until x has moved far enough: they are looked at only when the others leave nothing to
-// do.
+// Single precision is worth while: there are many members, and it holds their kernel values.
+bool Polish::may_be_rough() const {
+  constexpr double kTame = 0x1p-10;
+  return h.members() > kFewest && h.gram.has_blocks() && !h.gram.linear() &&
+         h.single_error() < kTame * h.gram.largest_diagonal();
+}
+
+// Where F may be in single precision, or is in part, only the margin needs more. Members far from it
+// cannot be violators until x has moved far enough: they are looked at only when the others leave
+// nothing to do.
 void Polish::set_far_behind() {
-  rough_ = pace_ != Pace::one && h.roughest() > 0.0;
+  rough_ = pace_ != Pace::one && (h.roughest() > 0.0 || may_be_rough());
   if (!rough_) return;
   far_.assign(h.behind.begin(), h.behind.end());
   if (far_.empty() && h.members() <= kFewest) return;  // nobody is far
