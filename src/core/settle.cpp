@@ -73,10 +73,13 @@ Quality judge_again(Head& h, const Audit& a) {
   return judge(h.audit());
 }
 
-// Whether the polish alone is cheaper: few variables are to enter a margin set at hand.
+// Whether the polish alone is cheaper: few variables are to enter a margin set at hand, or one of a
+// model that comes from a file and has to be factored first.
 bool nearly_optimal(const Head& h, double eps) {
-  const std::size_t n_margin = h.factor.size();
-  return n_margin > 0 && h.violators(eps) + h.margin_changes() <= n_margin / kViolators;
+  const bool factored = h.factor.size() > 0;
+  const std::size_t n_margin = factored ? h.factor.size() : h.n_inside();
+  const std::size_t changes = factored ? h.margin_changes() : 0;
+  return n_margin > 0 && h.violators(eps) + changes <= n_margin / kViolators;
 }
 
 }  // namespace

@@ -100,6 +100,18 @@ def test_pickle(case, judge):
     np.testing.assert_allclose(values(other, X), values(model, X), atol=1e-6)
 
 
+def test_a_model_from_a_file_starts_warm(judge):
+    """Its margin set is factored first; the block solver would begin with SMO on it."""
+    X, t = stream()
+    y = targets("SVC", t)
+    model = supple.SVC(C=100.0, gamma=0.5).fit(X[:N], y[:N])
+    other = pickle.loads(pickle.dumps(model))
+    for one in (model, other):
+        one.partial_fit(X[N : N + 20], y[N : N + 20])
+        judge(one, X[: N + 20], y[: N + 20])
+        assert one.n_iter_ == [0]
+
+
 @pytest.mark.parametrize("count", [1, 12, 200, 1200])
 def test_forgetting_is_a_fit_of_the_rest(case, count, judge):
     name, X, y, model = case
