@@ -124,6 +124,34 @@ std::vector<Polish::Violator> Polish::violators(bool sharp) const {
   return found;
 }
 
+// The worst of each group and direction.
+std::vector<Polish::Violator> Polish::worst_violators() const {
+  std::vector<Violator> found;
+  for (std::size_t e = 0; e < h.n_groups; ++e) {
+    const auto size = [&](std::size_t v, bool upward) {
+      const bool may = h.group[v] == e && h.lo[v] < h.hi[v] &&
+                       (upward ? h.x[v] <= h.lo[v] : h.x[v] >= h.hi[v]);
+      const double g = h.F[v >> (h.per - 1)] - h.c[v] + h.mu[e];
+      return may ? (upward ? -g : g) : 0.0;
+    };
+    double up = 0.0, down = 0.0;
+#pragma omp simd reduction(max : up, down)
+    for (std::size_t v = 0; v < h.variables(); ++v) {
+      up = std::max(up, size(v, true));
+      down = std::max(down, size(v, false));
+    }
+    for (const bool upward : {true, false}) {
+      const double worst = upward ? up : down;
+      if (!(worst > goal_)) continue;
+      std::size_t v = 0;
+      while (size(v, upward) != worst) ++v;
+      found.push_back({v, worst});
+    }
+  }
+  std::sort(found.begin(), found.end(), worse);
+  return found;
+}
+
 // Weak violators mostly violate no more when the others have entered: they wait, unless the last
 // pass over the factor has room for them. Only who enters needs a sharp F.
 std::vector<Polish::Violator> Polish::strong_violators() {
@@ -283,7 +311,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     if (!far_.empty() && !full_ && stalls_ == 0) found = strong_violators();
     if (found.empty()) {
       look_at_margin();
-      found = violators(true);
+      found = pace_ == Pace::one ? worst_violators() : violators(true);
     }
     const double residual = margin_residual();
     const double worst = found.empty() ? residual : std::max(residual, found[0].size);

@@ -49,6 +49,7 @@ class Polish {
   double violation(std::size_t v) const;  // of a variable on a bound
   static bool worse(const Violator& a, const Violator& b) { return a.size > b.size; }
   std::vector<Violator> violators(bool sharp) const;  // worst first; by sharp F alone, or by any
+  std::vector<Violator> worst_violators() const;
   std::vector<Violator> strong_violators();
   void pair_up(std::vector<Violator>& found) const;
   double margin_residual();
