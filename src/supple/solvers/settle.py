@@ -26,6 +26,7 @@ __all__ = ["Outcome", "Settings", "settle", "settle_first"]
 _INFEASIBLE = "no feasible point for the new boxes and targets"
 _SMALL = 1000  # members
 _SINGLY = 5000  # members up to which violators may be admitted singly as a last resort
+_WALKING = 20_000  # the same before that, where it is cheap
 _PATIENCE = 1_000_000  # SMO iterations that a hard problem may take between two polishes
 
 
@@ -178,21 +179,30 @@ def _path_is_cheaper(head: Any, move: Move) -> bool:
     return len(move.variables) <= 16 or members <= 300
 
 
-def _admit_singly(head: Any, settings: Settings) -> tuple[bool, int]:
+def _admit_singly(head: Any, settings: Settings, limit: int) -> tuple[bool, int]:
     """Let violators of more than `tol` join the margin set one after the other, from any x."""
     if head.rough:
         head.refresh()
     factor_margin(head)
     tolerance = settings.tol * min(1.0, head.audit()[1])
-    limit = settings.max_iter if settings.max_iter >= 0 else 100 + 20 * head.members
     finished, rounds = head.polish(tolerance, tolerance, limit, True)
     head.refresh()  # the rows added step by step have left rounding errors
     return bool(finished), int(rounds)
 
 
+def _walks(head: Any) -> bool:
+    """Return whether the margin set is so small that to admit one costs but a look at all."""
+    return bool(head.members <= _WALKING and head.n_margin**2 <= 16 * head.members)
+
+
+def _many_rounds(head: Any) -> int:
+    return 100 + 20 * int(head.members)
+
+
 def _simple(head: Any, settings: Settings) -> Outcome:
     """SimpleSVM: the worst violator joins the margin set, one after the other."""
-    finished, rounds = _admit_singly(head, settings)
+    limit = settings.max_iter if settings.max_iter >= 0 else _many_rounds(head)
+    finished, rounds = _admit_singly(head, settings, limit)
     if not finished and settings.max_iter >= 0:
         return Outcome("simple", iterations=rounds, kkt=quality(head)[0], kept=False)
     if not (settings.trusted or looks_definite(head)):
@@ -228,8 +238,14 @@ def _batch(head: Any, settings: Settings, breakpoints: int, begun: _Round | None
         now = _Quality(*(found or refine(head)))
         if now.sharp:
             return Outcome("smo", breakpoints, iterations, now.kkt, now.kept)
+        first = best is None
         if best is None or now.kkt < best.kkt:
             best, state = now, head.save()
+        if first and not best.kept and not settings.simple and _walks(head):
+            # Features of very different scales, a linear kernel: SMO would crawl.
+            now = _settle_singly(head, settings, 4 * int(head.members))
+            if now.kkt < best.kkt:
+                best, state = now, head.save()
         if best.settled or (best is not now and best.kkt <= PROMISED):
             # Good, or further rounds only change the rounding. Where the whole problem is near
             # rounding (a kernel of almost equal values), a small one deserves another try.
@@ -244,8 +260,7 @@ def _batch(head: Any, settings: Settings, breakpoints: int, begun: _Round | None
     if best is not now:
         head.restore(state)
     if not best.kept and head.members <= _SINGLY and not settings.simple:
-        # Features of very different scales, a linear kernel: SMO crawls where an active set walks.
-        now = _settle_singly(head, settings)
+        now = _settle_singly(head, settings, _many_rounds(head))
         if now.kkt < best.kkt:
             best = now
         else:
@@ -258,7 +273,7 @@ def _descend(head: Any, settings: Settings, tol: float, limit: int, *, first: bo
     return converged, spent, None
 
 
-def _settle_singly(head: Any, settings: Settings) -> _Quality:
-    _admit_singly(head, settings)
+def _settle_singly(head: Any, settings: Settings, limit: int) -> _Quality:
+    _admit_singly(head, settings, limit)
     make_exact(head)
     return _Quality(*quality(head))
