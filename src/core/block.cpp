@@ -227,6 +227,7 @@ void BlockSolver::spread() {
   LocalProblem& local = set_.local;
   Positions changed, places;
   std::vector<double> coefficient;
+  double unit = 0.0;
   for (Positions* which : {&changed, &places}) which->reserve(set_.size());
   coefficient.reserve(set_.size());
   for (std::int32_t t : set_.held()) {
@@ -245,29 +246,40 @@ void BlockSolver::spread() {
     places.push_back(t);
     coefficient.push_back(change);
     moved_ += std::abs(change);
+    unit = std::max(unit, std::abs(change));
   }
+  if (unit > 0x1p-60 && unit < 0x1p60) unit = 1.0;    // single precision has room for them
+  for (double& change : coefficient) change /= unit;  // or will have
   std::vector<const float*> row(changed.size());
   if (whole()) {  // the rows of the working set say all
     for (std::size_t k = 0; k < changed.size(); ++k)
       row[k] = local.row(static_cast<std::size_t>(places[k]));
     std::vector<double> added(set_.columns(), 0.0);
     simd().add_rows_single(row.data(), coefficient.data(), row.size(), added.data(), added.size());
-    for (std::int32_t t : set_.held()) active_.F[set_.who(t)] += added[static_cast<std::size_t>(t)];
+    for (std::int32_t t : set_.held())
+      active_.F[set_.who(t)] += unit * added[static_cast<std::size_t>(t)];
     return;
   }
   if (linear_) {
-    points().add_linear(changed, coefficient, active_.F.data(), active_.F.size());
+    std::vector<double> added(active_.size(), 0.0);
+    points().add_linear(changed, coefficient, added.data(), added.size());
+    simd().axpy(unit, added.data(), active_.F.data(), added.size());
     return;
   }
   for (std::size_t k = 0; k < changed.size(); ++k)
     row[k] = rows_->row(static_cast<std::size_t>(changed[k]));
   share(h.gram.threads, active_.size(), kGrain, [&](std::size_t from, std::size_t to) {
     std::vector<const float*> part(row.size());
-    // A piece of F stays in the first-level cache while all rows are added.
+    std::vector<double> added(kGrain);
+    // A piece of the sum stays in the first-level cache while all rows are added.
     for (std::size_t start = from; start < to; start += kGrain) {
+      const std::size_t length = std::min(to, start + kGrain) - start;
       for (std::size_t k = 0; k < row.size(); ++k) part[k] = row[k] + start;
-      simd().add_rows_single(part.data(), coefficient.data(), part.size(), active_.F.data() + start,
-                             std::min(to, start + kGrain) - start);
+      double* F = active_.F.data() + start;
+      double* sum = unit == 1.0 ? F : added.data();
+      std::fill_n(added.begin(), length, 0.0);
+      simd().add_rows_single(part.data(), coefficient.data(), part.size(), sum, length);
+      if (unit != 1.0) simd().axpy(unit, sum, F, length);
     }
   });
 }
