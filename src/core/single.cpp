@@ -33,8 +33,7 @@ std::size_t SinglePoints::tile(std::size_t bytes_per_point) {
 void FloatSingle::finish(float norm, std::size_t from, std::size_t count, const float* dots,
                          float* out) const {
   if (kernel_.kind == KernelKind::rbf)
-    simd().rbf_single(static_cast<float>(kernel_.gamma), norm, norm_.data() + from, dots, out,
-                      count);
+    simd().rbf_single(norm, norm_.data() + from, dots, out, count);
   else
     finish_dots(count, dots, out);
 }
@@ -146,9 +145,12 @@ double SinglePoints::error() const {
   double largest = 0.0;
   for (float norm : norm_) largest = std::max(largest, static_cast<double>(norm));
   const double dot = kernel_.gamma * largest;
-  // The errors of many additions mostly cancel.
+  // The errors of many additions mostly cancel, unless features are far from 0 and all alike, as
+  // they are not for an rbf kernel, which takes off the mean.
+  const auto many = static_cast<double>(additions());
   const double rounding =
-      std::max(kRounding, 0x1p-24 * std::sqrt(static_cast<double>(additions())));
+      kernel_.kind == KernelKind::rbf ? std::max(kRounding, 0x1p-24 * std::sqrt(many))
+                                      : kRounding + 0x1p-26 * many;
   switch (kernel_.kind) {
     case KernelKind::linear:
       return rounding * largest;
@@ -230,7 +232,6 @@ void DenseSingle::add_part(const Positions& which, const std::vector<double>& co
       for (std::size_t q = 0; q < count; q += kSingleQueries) {
         const Pack& queries = packs[q / kSingleQueries];
         simd().add_rbf_single(queries.value.data(), queries.norm, weight.data() + q,
-                              static_cast<float>(kernel_.gamma),
                               panels_.data() + start * n_features_, norm_.data() + start,
                               n_features_, out + (start - from), std::min(to - start, tile));
       }
@@ -266,7 +267,7 @@ void CsrSingle::append(const std::int32_t* column, const double* value, std::siz
   double norm = 0.0;
   for (std::size_t k = 0; k < count; ++k) {
     column_.push_back(column[k]);
-    value_.push_back(static_cast<float>(value[k]));
+    value_.push_back(static_cast<float>(value[k] * scale_));
     norm += static_cast<double>(value_.back()) * static_cast<double>(value_.back());
   }
   offset_.push_back(static_cast<std::int64_t>(column_.size()));

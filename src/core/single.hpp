@@ -3,6 +3,7 @@
 #pragma once
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -60,10 +61,16 @@ class SinglePoints {
   std::vector<float> norm_;  // squared; padded to whole panels
 };
 
-// Those that hold floats.
+// Those that hold floats, in units that make gamma 1: single precision has no room for the square of
+// a small feature, or for a gamma that makes up for it.
 class FloatSingle : public SinglePoints {
  public:
-  using SinglePoints::SinglePoints;
+  FloatSingle(const Kernel& kernel, std::size_t size, std::size_t n_features)
+      : SinglePoints(kernel, size, n_features) {
+    if (kernel.kind == KernelKind::linear) return;
+    scale_ = std::sqrt(kernel.gamma);
+    kernel_.gamma = 1.0;
+  }
   void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
              float* const* row) const override;
 
@@ -75,6 +82,7 @@ class FloatSingle : public SinglePoints {
     std::vector<float> value;
     float norm[kSingleQueries] = {};
   };
+  double scale_ = 1.0;  // of features
   virtual void pack(const std::int32_t* which, std::size_t count, Pack& pack) const = 0;
   virtual void unpack(const std::int32_t* which, std::size_t count, Pack& pack) const = 0;
   virtual void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
@@ -166,7 +174,7 @@ DenseSingle::DenseSingle(const Kernel& kernel, std::size_t size, std::size_t n_f
     const std::size_t start = first * n_features, lanes = std::min(kLanes, size - first);
     for (std::size_t f = 0; f < n_features; ++f)
       for (std::size_t at = start + f * kLanes; at < start + f * kLanes + lanes; ++at)
-        panels_[at] = static_cast<float>(static_cast<double>(panels[at]) - centre[f]);
+        panels_[at] = static_cast<float>((static_cast<double>(panels[at]) - centre[f]) * scale_);
   }
   measure();
 }

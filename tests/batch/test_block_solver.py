@@ -286,3 +286,26 @@ def test_scales_beyond_single_precision(scale):
     for model in models:
         assert model.exact_
         assert model.kkt_violation_ <= 1e-8
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("scale", [4e-20, 1e-21, 1e-150, 1e20])
+def test_gamma_beyond_single_precision(scale, form):
+    """The scale of the features and gamma make up for each other."""
+    X, _, t = stream(1500)
+    model = supple.SVR(gamma=0.3 / scale**2, C=10.0).fit(form(X[:1200] * scale), t[:1200])
+    model.partial_fit(form(X[1200:] * scale), t[1200:]).forget(np.arange(100))
+    assert model.kkt_violation_ <= 1e-8
+    again = supple.SVR(gamma=0.3, C=10.0).fit(X[100:], t[100:])
+    np.testing.assert_allclose(model.predict(form(X * scale)), again.predict(X), atol=1e-6)
+
+
+def test_updates_of_tiny_coefficients():
+    X, _, t = stream(1500)
+    X, t = X[np.arange(1500) % 800], t[np.arange(1500) % 800]
+    rng = np.random.default_rng(0)
+    model = supple.SVR(gamma=0.02, C=1e-57, epsilon=3e-61).fit(X, t * 1e-60)
+    for count in (300, 20, 20):
+        model.reweight(rng.choice(1500, size=count, replace=False), rng.choice([0.5, 4.0]))
+        assert model.exact_
+        assert model.kkt_violation_ <= 1e-8

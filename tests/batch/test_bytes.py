@@ -59,6 +59,8 @@ OTHER = {
     "real, 256 features": lambda: rng().normal(size=(70, 256)) / 8,
     "real, 257 features": lambda: rng().normal(size=(70, 257)) / 8,
     "real, far apart": lambda: 1e5 * rng().normal(size=(70, 5)),
+    "nearly alike": lambda: 0.07 * (1 + 1e-7 * rng().normal(size=(70, 256))),
+    "nearly alike, wide": lambda: 0.03 * (1 + 1e-7 * rng().normal(size=(70, 4000))),
     "zeros": lambda: np.zeros((40, 4)),
     "more than a byte": lambda: late(integers(0, 255), 256.0),
     "from far below 0 to far above": lambda: integers(-200, 200),
