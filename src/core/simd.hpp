@@ -99,12 +99,12 @@ struct Simd {
   void (*transpose_single)(const float* in, float* out, std::size_t stride);
   // v[i] <- exp(-gamma (norm + norms[i] - 2 v[i]))
   void (*rbf_f64)(double gamma, double norm, const double* norms, double* v, std::size_t n);
-  // the same from dots to out, for gamma = 1
-  void (*rbf_single)(float norm, const float* norms, const float* dots, float* out, std::size_t n);
-  // out[i] += sum over q of coef[q] exp(-(norm[q] + norms[i] - 2 dot of query q and point i))
+  void (*rbf_single)(float gamma, float norm, const float* norms, const float* dots, float* out,
+                     std::size_t n);  // the same from dots to out
+  // out[i] += sum over q of coef[q] exp(-gamma (norm[q] + norms[i] - 2 dot of query q and point i))
   // for kSingleQueries queries of at most kSingleFeatures features and n points in panels; rounding
   // may make values a little larger than 1
-  void (*add_rbf_single)(const float* queries, const float* norm, const float* coef,
+  void (*add_rbf_single)(const float* queries, const float* norm, const float* coef, float gamma,
                          const float* panels, const float* norms, std::size_t n_features,
                          double* out, std::size_t n);
   // out += sum over k of coef[k] row[k]

@@ -33,7 +33,8 @@ std::size_t SinglePoints::tile(std::size_t bytes_per_point) {
 void FloatSingle::finish(float norm, std::size_t from, std::size_t count, const float* dots,
                          float* out) const {
   if (kernel_.kind == KernelKind::rbf)
-    simd().rbf_single(norm, norm_.data() + from, dots, out, count);
+    simd().rbf_single(static_cast<float>(kernel_.gamma), norm, norm_.data() + from, dots, out,
+                      count);
   else
     finish_dots(count, dots, out);
 }
@@ -146,11 +147,11 @@ double SinglePoints::error() const {
   for (float norm : norm_) largest = std::max(largest, static_cast<double>(norm));
   const double dot = kernel_.gamma * largest;
   // The errors of many additions mostly cancel, unless features are far from 0 and all alike, as
-  // they are not for an rbf kernel, which takes off the mean.
+  // they are not for an rbf kernel: the mean is taken off, or most of them are 0.
   const auto many = static_cast<double>(additions());
   const double rounding =
       kernel_.kind == KernelKind::rbf ? std::max(kRounding, 0x1p-24 * std::sqrt(many))
-                                      : kRounding + 0x1p-26 * many;
+                                      : kRounding + 0x1p-25 * many;
   switch (kernel_.kind) {
     case KernelKind::linear:
       return rounding * largest;
@@ -232,6 +233,7 @@ void DenseSingle::add_part(const Positions& which, const std::vector<double>& co
       for (std::size_t q = 0; q < count; q += kSingleQueries) {
         const Pack& queries = packs[q / kSingleQueries];
         simd().add_rbf_single(queries.value.data(), queries.norm, weight.data() + q,
+                              static_cast<float>(kernel_.gamma),
                               panels_.data() + start * n_features_, norm_.data() + start,
                               n_features_, out + (start - from), std::min(to - start, tile));
       }

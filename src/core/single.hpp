@@ -61,15 +61,18 @@ class SinglePoints {
   std::vector<float> norm_;  // squared; padded to whole panels
 };
 
-// Those that hold floats, in units that make gamma 1: single precision has no room for the square of
-// a small feature, or for a gamma that makes up for it.
+// Those that hold floats, in units that make gamma about 1: single precision has no room for the
+// square of a small feature, or for a gamma that makes up for it. Units are powers of 2, so that
+// nothing is rounded anew.
 class FloatSingle : public SinglePoints {
  public:
   FloatSingle(const Kernel& kernel, std::size_t size, std::size_t n_features)
       : SinglePoints(kernel, size, n_features) {
     if (kernel.kind == KernelKind::linear) return;
-    scale_ = std::sqrt(kernel.gamma);
-    kernel_.gamma = 1.0;
+    int exponent;
+    std::frexp(kernel.gamma, &exponent);
+    scale_ = std::ldexp(1.0, exponent / 2);
+    kernel_.gamma = std::ldexp(kernel.gamma, -(exponent / 2 * 2));
   }
   void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
              float* const* row) const override;
@@ -109,7 +112,9 @@ class DenseSingle final : public FloatSingle {
             std::size_t stride) const override;
   void add_part(const Positions& which, const std::vector<double>& coef, std::size_t from,
                 std::size_t to, double* out) const override;
-  std::size_t additions() const override { return std::min(n_features_, kSingleFeatures); }
+  std::size_t additions() const override {
+    return std::min(n_features_, kSingleFeatures) + n_features_ / kSingleFeatures;
+  }
   std::size_t bytes_per_point() const override { return 1 + n_features_ * sizeof(float); }
   std::size_t packs_together() const override { return 64; }
 
@@ -135,7 +140,7 @@ class CsrSingle final : public FloatSingle {
   void unpack(const std::int32_t* which, std::size_t count, Pack& pack) const override;
   void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
             std::size_t stride) const override;
-  std::size_t additions() const override { return entries_per_point() / 4; }
+  std::size_t additions() const override { return entries_per_point(); }
   std::size_t bytes_per_point() const override { return 1 + 8 * entries_per_point(); }
   std::size_t packs_together() const override {  // they are as wide as the data
     constexpr std::size_t kBytes = 1u << 17;
