@@ -13,7 +13,7 @@ ASAN    = .venv-asan
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test lint bench bench-batch bench-online bench-memory bench-rvm exactness endurance asan docs install clean help
+.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-rvm exactness endurance asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -23,6 +23,11 @@ demo: $(READY) ## stream a data set, forget a part, compare with refitting, draw
 
 test: lint ## all checks: lint, types, layers, tests
 	$(RUN) -m pytest -n 2
+
+test-simd: $(READY) ## the batch and exactness tests with the instruction sets of older machines
+	for set in avx2 baseline; do \
+	    SUPPLE_SIMD=$$set $(RUN) -m pytest -n 2 tests/batch tests/exactness || exit 1; \
+	done
 
 lint: $(READY) ## ruff, mypy, import-linter
 	$(RUN) -m ruff check .
