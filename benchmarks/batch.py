@@ -199,7 +199,7 @@ def warm(options: argparse.Namespace, count: int = 200) -> int:
     workers, about = start(["supple"], options.threads)
     before["systems"] = about
     rows = []
-    for name in ("20000x20 C=1", "20000x20 C=100"):
+    for name in ("20000x20 C=1", "20000x20 C=100", "20000x100 C=1", "20000x100 C=100"):
         case, replies = load(name), []
         begin = time.perf_counter()
         while len(replies) < options.rounds and time.perf_counter() - begin < options.cap:
