@@ -276,10 +276,13 @@ void BlockSolver::spread() {
       const std::size_t length = std::min(to, start + kGrain) - start;
       for (std::size_t k = 0; k < row.size(); ++k) part[k] = row[k] + start;
       double* F = active_.F.data() + start;
-      double* sum = unit == 1.0 ? F : added.data();
+      if (unit == 1.0) {
+        simd().add_rows_single(part.data(), coefficient.data(), part.size(), F, length);
+        continue;
+      }
       std::fill_n(added.begin(), length, 0.0);
-      simd().add_rows_single(part.data(), coefficient.data(), part.size(), sum, length);
-      if (unit != 1.0) simd().axpy(unit, sum, F, length);
+      simd().add_rows_single(part.data(), coefficient.data(), part.size(), added.data(), length);
+      simd().axpy(unit, added.data(), F, length);
     }
   });
 }
