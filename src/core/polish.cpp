@@ -129,10 +129,9 @@ std::vector<Polish::Violator> Polish::worst_violators() const {
   std::vector<Violator> found;
   for (std::size_t e = 0; e < h.n_groups; ++e) {
     const auto size = [&](std::size_t v, bool upward) {
-      const bool may = h.group[v] == e && h.lo[v] < h.hi[v] &&
+      const bool may = h.group[v] == e && !h.fixed(v) &&
                        (upward ? h.x[v] <= h.lo[v] : h.x[v] >= h.hi[v]);
-      const double g = h.F[v >> (h.per - 1)] - h.c[v] + h.mu[e];
-      return may ? (upward ? -g : g) : 0.0;
+      return may ? violation(v) : 0.0;
     };
     double up = 0.0, down = 0.0;
 #pragma omp simd reduction(max : up, down)
