@@ -151,12 +151,24 @@ void bind_head(nb::module_& m) {
       .def("refresh", &Head::refresh, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)
       .def("release", &Head::release)
-      .def("kkt",  // from scratch, relative to the scale of c
+      .def("clear", &Head::clear)
+      .def("renew", &Head::renew, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("finite", &Head::finite)
+      .def_prop_ro("marginless", [](const Head& h) { return h.scale(h.F) == 0.0; })
+      // Kx from scratch, for an audit
+      .def("expansion",
            [](Head& h) {
-             nb::gil_scoped_release release;
-             const std::vector<double> kx = uncounted_expansion(h);
-             return h.violation(kx) / h.scale(kx);
+             std::vector<double> kx;
+             {
+               nb::gil_scoped_release release;
+               kx = uncounted_expansion(h);
+             }
+             return to_numpy(kx);
            })
+      .def("scale", [](const Head& h, const In1<double>& kx) {
+        require(kx.shape(0) == h.members(), "kx needs one entry per member");
+        return h.scale(to_vector(kx));
+      })
       .def("rounding", &Head::rounding)
       .def("audit",
            [](const Head& h) {

@@ -60,9 +60,9 @@ class BlockSolver {
   WorkingSet set_;
   std::uint32_t round_ = 0;
   bool linear_;
-  // What bounds the errors of F: how rough it was, and the changes of x that it has followed in
-  // single precision, to and fro.
-  const Head::Known at_start_;
+  // What bounds the errors of F: how rough it was when it was last made sharp, and the changes of x
+  // that it has followed in single precision since, to and fro.
+  Head::Known reference_;
   double moved_ = 0.0;
 };
 
@@ -74,7 +74,7 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       active_(head),
       set_(head.n_groups, head.per),
       linear_(head.gram.linear()),
-      at_start_{head.x, head.F, head.rough} {
+      reference_{head.x, head.F, head.rough} {
   movable_.reserve(h.members());
   for (std::size_t m = 0; m < h.members(); ++m)
     for (std::size_t j = 0; j < h.per; ++j)
@@ -339,7 +339,7 @@ void BlockSolver::keep(const Positions& kept) {
 double BlockSolver::roughness() const {
   constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
   double changed = 0.0;
-  for (std::size_t v = 0; v < h.variables(); ++v) changed += std::abs(h.x[v] - at_start_.x[v]);
+  for (std::size_t v = 0; v < h.variables(); ++v) changed += std::abs(h.x[v] - reference_.x[v]);
   const double lost = changed > 0.0 ? changed * h.single_error() : 0.0;
   return lost + moved_ * kAddition * h.gram.largest_diagonal();
 }
@@ -350,7 +350,7 @@ void BlockSolver::leave_behind() {
   for (std::size_t a = 0; a < active_.size(); ++a) {
     const auto m = active_.member(a);
     h.F[m] = active_.F[a];
-    h.rough[m] = std::max(h.rough[m], at_start_.rough[m] + added);
+    h.rough[m] = std::max(h.rough[m], reference_.rough[m] + added);
   }
   if (active_.size() < h.members()) {
     std::vector<char> aside(h.members(), 1);
@@ -383,7 +383,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       h.balance_mu();
       // Its kernel values serve to sharpen F, too.
       if (polish_follows_ && !h.nearly_factored()) h.build_factor();
-      h.sharpen(&at_start_);
+      h.sharpen(&reference_);
       if (shrunk_ && !leave) active_.assign(movable_);
       active_.refresh();
       const double exact = active_.extremes().gap(h.n_groups);
@@ -394,6 +394,8 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
         return {exact <= eps, iterations};
       }
       known_gap = exact;
+      reference_ = {h.x, h.F, h.rough};
+      moved_ = 0.0;
       if (shrunk_) activate_all();
       continue;
     }
@@ -413,7 +415,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       leave_behind();
       catch_up();
       h.balance_mu();
-      h.sharpen(&at_start_);
+      h.sharpen(&reference_);
       return {false, iterations};
     }
   }

@@ -45,6 +45,7 @@ class Gram {
   virtual void values(const Slots& sources, const Slots& targets, double* out);
   double diagonal(std::size_t slot) const { return diagonal_[slot]; }
   double largest_diagonal() const;  // in absolute value
+  virtual bool constant_diagonal() const { return false; }  // whatever the examples are
   // Sum over k of coef[k] k(x_source[k], x_target[i]) for each target, by compensated summation:
   // at large C the terms exceed their sum by far.
   virtual std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
@@ -147,6 +148,7 @@ class PointsGram final : public Gram {
   void close_patch() override { patch_->close(); }
   bool patch_has_room(std::size_t examples) const override { return patch_->has_room(examples); }
   bool linear() const override { return kernel_.kind == KernelKind::linear; }
+  bool constant_diagonal() const override { return kernel_.kind == KernelKind::rbf; }
   void set_kernel(const Kernel& kernel);
   void points_appended();
   void remove(std::size_t slot);

@@ -31,6 +31,63 @@ void Head::snap(std::size_t v, double rounding) {
     x[v] = hi[v];
 }
 
+void Head::make_canonical() {
+  cancel_pairs();
+  snap_empty_margins();
+  balance_mu();
+}
+
+void Head::snap_empty_margins() {
+  constexpr double kNear = 1e-9, kSum = 64.0 * std::numeric_limits<double>::epsilon();
+  const PerGroup missed = missing();
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    std::vector<std::size_t> near;
+    double shift = 0.0;
+    bool empty = true;
+    for (std::size_t v = 0; v < variables() && empty; ++v) {
+      if (group[v] != e || !inside(v)) continue;
+      const double down = x[v] - lo[v], up = hi[v] - x[v];
+      empty = std::min(down, up) <= kNear * (hi[v] - lo[v]);
+      shift += down < up ? -down : up;
+      near.push_back(v);
+    }
+    // A margin that is truly not empty leaves a sum of bounds that misses the target.
+    if (!empty || near.empty() || std::abs(missed[e] - shift) > kSum * mass()) continue;
+    const std::vector<double> before = x;
+    for (std::size_t v : near) x[v] = x[v] - lo[v] < hi[v] - x[v] ? lo[v] : hi[v];
+    follow(before);
+    std::erase_if(near, [&](std::size_t v) {
+      const auto& held = factor.variables();
+      return std::find(held.begin(), held.end(), static_cast<std::int64_t>(v)) == held.end();
+    });
+    leave_margin(near, std::vector<double>(near.size(), 0.0));
+  }
+}
+
+void Head::cancel_pairs() {
+  if (per == 1) return;
+  bool changed = false;
+  for (std::size_t v = 0; v < variables(); v += 2) {
+    if (x[v] == 0.0 || x[v + 1] == 0.0) continue;
+    const double sum = x[v] + x[v + 1];
+    x[v] = std::max(sum, 0.0);
+    x[v + 1] = std::min(sum, 0.0);
+    changed = true;
+  }
+  if (changed) forget_factor();
+}
+
+void Head::clear() {
+  std::fill(x.begin(), x.end(), 0.0);
+  std::fill(F.begin(), F.end(), 0.0);
+  std::fill(rough.begin(), rough.end(), 0.0);
+  mu = PerGroup{};
+  leave_nobody_behind();
+  forget_factor();
+  updates = 0;
+  peak_mass = peak_diagonal = 0.0;
+}
+
 double Head::mass() const {
   double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
@@ -183,6 +240,7 @@ void Head::restore(const Snapshot& snapshot) {
 bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
                 std::span<const double> hi_new, const PerGroup& target_new) {
   std::vector<double> before = x;
+  note_peaks();  // of boxes that are about to close
   for (std::size_t k = 0; k < moved.size(); ++k) {
     const auto v = static_cast<std::size_t>(moved[k]);
     lo[v] = lo_new[k];
@@ -244,26 +302,50 @@ std::int64_t Head::member_at(std::int64_t wanted) const {
              : -1;
 }
 
-namespace {
-
-double largest(const std::vector<double>& values) {
-  double best = 0.0;
-#pragma omp simd reduction(max : best)
-  for (std::size_t k = 0; k < values.size(); ++k) best = std::max(best, std::abs(values[k]));
-  return best;
+double Head::scale(const std::vector<double>& kx) const {
+  if (n_groups == 1 || largest_c() > 0.0) return magnitude(kx);
+  constexpr double kRoundings = 16.0;
+  const double half_width = 0.5 * (mu[1] - mu[0]);
+  return half_width > kRoundings * rounding() ? half_width : 0.0;
 }
 
-}  // namespace
-
-double Head::scale(const std::vector<double>& kx) const {
-  double value = largest(c);
-  if (value == 0.0) value = std::max(largest(kx), 1e-6 * mass() * gram.largest_diagonal());
+double Head::magnitude(const std::vector<double>& kx) const {
+  double value = largest_c();
+  if (value == 0.0) {
+    for (std::size_t v = 0; v < variables(); ++v)
+      if (!fixed(v)) value = std::max(value, std::abs(kx[member_of(v)]));
+    value = std::max(value, 1e-6 * mass() * largest_diagonal());
+  }
   return value > 0.0 ? value : 1.0;
 }
 
+double Head::largest_c() const {
+  double best = 0.0;
+#pragma omp simd reduction(max : best)
+  for (std::size_t v = 0; v < c.size(); ++v)
+    best = std::max(best, lo[v] < hi[v] ? std::abs(c[v]) : 0.0);
+  return best;
+}
+
+double Head::largest_diagonal() const {
+  if (gram.constant_diagonal()) return gram.largest_diagonal();
+  double best = 0.0;
+  for (std::size_t v = 0; v < variables(); ++v)
+    if (!fixed(v)) best = std::max(best, std::abs(diagonal(v)));
+  return best;
+}
+
 double Head::rounding() const {
-  return std::numeric_limits<double>::epsilon() *
-         (largest(c) + mass() * gram.largest_diagonal());
+  return std::numeric_limits<double>::epsilon() * (largest_c() + mass() * largest_diagonal());
+}
+
+bool Head::finite() const {
+  double sum = mu[0] * 0.0 + mu[1] * 0.0;  // NaN as soon as one value is NaN or infinite
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t v = 0; v < x.size(); ++v) sum += x[v] * 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t m = 0; m < F.size(); ++m) sum += F[m] * 0.0;
+  return sum == 0.0;
 }
 
 PerGroup Head::missing() const {
@@ -301,7 +383,8 @@ double Head::violation(const std::vector<double>& kx) const {
 }
 
 Audit Head::audit() const {
-  return {violation(F), scale(F), rounding(), balanced(1e-13)};
+  const double by_margin = scale(F);
+  return {violation(F), by_margin > 0.0 ? by_margin : magnitude(F), rounding(), balanced(1e-13)};
 }
 
 Head::Slack Head::slack(std::size_t fewest) const {

@@ -89,10 +89,11 @@ struct Head {
   static constexpr std::size_t kWhole = 1024;
   SingleMatrix* matrix();
   void release();
-  // Since F was last computed from scratch: its changes, and the largest mass it has held, of
-  // which it keeps the rounding.
+  // Since F was last computed from scratch: its changes, and the largest mass and K_vv of its terms,
+  // of which it keeps the rounding.
   std::uint64_t updates = 0;
   double peak_mass = 0.0;
+  double peak_diagonal = 0.0;
   double reach = 0.0;         // how far gradients moved in recent paths (see path.cpp, screening)
 
   std::size_t members() const { return slot.size(); }
@@ -110,6 +111,11 @@ struct Head {
 
   // A variable within `rounding` of a bound is put on it: as a margin variable it would fix mu.
   void snap(std::size_t v, double rounding);
+  // Of the many ways to write down one optimum take the same, whichever solver found it: no two
+  // variables of one member are both non-zero, nobody is inside its box by rounding alone, and mu
+  // follows from balance_mu.
+  void make_canonical();
+  void clear();  // x = 0, with boxes and targets as they are
   double mass() const;  // sum of |x|
 
   // New members enter with an empty box at 0, which is optimal whatever their gradient.
@@ -149,7 +155,10 @@ struct Head {
   };
   Slack slack(std::size_t fewest) const;
   void note_changes(std::uint64_t count);  // of F
+  void note_peaks();
   bool worn() const;     // F has gathered more rounding than it need have
+  // F from scratch if it is worn; the factor is dropped if it keeps the rounding of larger values.
+  void renew();
   void forget_factor();  // factor and block will be built again
   // The variables inside their box, with what the factor needs to know.
   struct Margin {
@@ -187,9 +196,15 @@ struct Head {
   Audit audit() const;
   std::size_t violators(double eps) const;  // variables that violate KKT by more, by F
   double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x
-  // The scale of c; where c = 0 that of Kx, or of its terms should they cancel.
+  // What KKT violations are relative to (theory.md, "The scale"). Only open boxes count, as an
+  // example without weight is no part of the problem: the largest |c|; where c = 0 and there is one
+  // group, the largest |Kx|, or of its terms should they cancel; with two groups half the width of
+  // the margin, and 0 if that is no more than rounding.
   double scale(const std::vector<double>& kx) const;
+  double magnitude(const std::vector<double>& kx) const;  // the same without a look at the margin
+  double largest_diagonal() const;  // |K_vv| of open boxes
   double rounding() const;   // what the terms of Kx - c lose: no gradient is known better
+  bool finite() const;       // x, F and mu
   PerGroup missing() const;             // target - sum of x
   bool balanced(double share) const;    // what is missing is at most this share of the mass
   // The values of mu for which all variables of a group but those behind satisfy KKT, if low <=
@@ -216,6 +231,12 @@ struct Head {
   void append_columns(const std::vector<std::int64_t>& entering);  // to the block
 
  private:
+  double largest_c() const;  // of open boxes
+  // Two variables of one member that are both non-zero leave one of them at 0. Kx stays.
+  void cancel_pairs();
+  // Where the variables inside their boxes are there by rounding alone, put them on their bounds:
+  // the optimum then has a whole interval of mu, and balance_mu takes its middle.
+  void snap_empty_margins();
   void enter(const Slots& entering, const std::vector<double>& c_new,
              const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx,
              const std::vector<double>& block_rows);

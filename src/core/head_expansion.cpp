@@ -41,14 +41,34 @@ void Head::refresh() {
   behind.clear();
   updates = 0;
   peak_mass = mass();
+  peak_diagonal = largest_diagonal();
 }
 
 void Head::note_changes(std::uint64_t count) {
   updates += count;
-  peak_mass = std::max(peak_mass, mass());
+  note_peaks();
 }
 
-bool Head::worn() const { return updates > 50'000 || peak_mass > 100.0 * mass(); }
+void Head::note_peaks() {
+  peak_mass = std::max(peak_mass, mass());
+  peak_diagonal = std::max(peak_diagonal, largest_diagonal());
+}
+
+namespace {
+
+constexpr double kMuch = 100.0;  // times the rounding that the present terms have
+
+}  // namespace
+
+bool Head::worn() const {
+  return updates > 50'000 || peak_mass * peak_diagonal > kMuch * mass() * largest_diagonal();
+}
+
+void Head::renew() {
+  if (!worn()) return;
+  if (peak_diagonal > kMuch * largest_diagonal()) forget_factor();
+  refresh();
+}
 
 double Head::roughest() const {
   return rough.empty() ? 0.0 : *std::max_element(rough.begin(), rough.end());

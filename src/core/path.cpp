@@ -64,7 +64,7 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
   }
   F_start = h.F;
   mu_start = mu_settled = h.mu;
-  h.peak_mass = std::max(h.peak_mass, h.mass());
+  h.note_peaks();
   wake(h.reach > 0.0 && h.members() > kScreenFrom ? h.reach : kInf);
 }
 
@@ -170,7 +170,7 @@ Event Path::next_event() const {
     if (up > tiny_x) consider(best, Event::Kind::leave_upper, v, h.hi[v] - h.x[v], up);
   }
   // Rates below the rounding of the sums they come from are zero.
-  const double tiny_g = 4.0 * kEps * (h.gram.largest_diagonal() * sum + q_size);
+  const double tiny_g = 4.0 * kEps * (h.largest_diagonal() * sum + q_size);
   const Extreme hit = simd().first_crossing(sign.data(), g.data(), rate.data(), tiny_g, g.size());
   if (hit.index >= 0 && hit.value < best.dt) {
     const auto k = static_cast<std::size_t>(hit.index);
@@ -266,7 +266,7 @@ void Path::finish() {
     moved_most = std::max(moved_most, dlo[v] == 0.0 && dhi[v] == 0.0 ? change : 0.0);
   }
   h.reach = std::max(1.25 * moved_most, 0.9 * h.reach);
-  h.balance_mu();
+  h.make_canonical();
 }
 
 PathResult Path::give_up(std::int64_t breakpoints) {

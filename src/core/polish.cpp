@@ -318,7 +318,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     best = std::min(best, worst);
     const bool stuck = worst <= floor_ && idle > 4;
     if (pace_ == Pace::several && full_ && idle > kPatience &&
-        worst > kFar * h.scale(h.F))
+        worst > kFar * h.magnitude(h.F))
       break;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
       if (look_at_margin()) continue;
@@ -328,7 +328,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
       }
       h.leave_nobody_behind();
       drop_edges();
-      h.balance_mu();
+      h.make_canonical();
       return {true, rounds};
     }
     // Many violators may enter at once while that makes progress; where some are turned away
@@ -347,7 +347,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   sync_behind();
   h.leave_nobody_behind();
   drop_edges();
-  h.balance_mu();
+  h.make_canonical();
   return {false, rounds};
 }
 

@@ -12,7 +12,6 @@ namespace supple {
 namespace {
 
 constexpr double kAccepted = 1e-9;    // KKT violation / scale of c that ends the search
-constexpr double kAtWorst = 1e-6;     // promised where rounding forbids kPromised
 constexpr double kRoundings = 16.0;   // within so many a state is as good as rounding permits
 // The gap from which the polish needs only few changes of the margin set, each of which costs little
 // where the head is small.
@@ -60,15 +59,15 @@ void factor_with_pivots(Head& h) {
 
 Quality judge(const Audit& a) {
   return {a.violation / a.scale,
-          a.violation / a.scale <=
-              std::max(kPromised, std::min(kAtWorst, 4.0 * a.rounding / a.scale)),
+          a.violation / a.scale <= kPromised,
           a.balanced && a.violation <= kRoundings * a.rounding,
           a.violation <= std::max(kAccepted * a.scale, kRoundings * a.rounding)};
 }
 
-// Where K and C are huge, the Kx carried along says little: look again.
+// Where K and C are huge, or after many changes, the Kx carried along says little: look again.
 Quality judge_again(Head& h, const Audit& a) {
-  if (!(kRoundings * a.rounding > kPromised * a.scale)) return judge(a);
+  const double gathered = std::sqrt(1.0 + static_cast<double>(h.updates));
+  if (!(kRoundings * gathered * a.rounding > kPromised * a.scale)) return judge(a);
   h.refresh();
   return judge(h.audit());
 }
@@ -92,7 +91,7 @@ Quality quality(Head& h) { return judge_again(h, h.audit()); }
 
 SmoResult descend(Head& h, const Settings& settings, bool first, const Progress& progress) {
   // LIBSVM's stopping gap, but relative where the scale of the problem is small.
-  const double scale = std::min(1.0, h.scale(h.F));
+  const double scale = std::min(1.0, h.magnitude(h.F));
   const double eps = std::max(settings.tol * scale, 4.0 * h.rounding());
   const std::int64_t limit = settings.max_iterations;
   if (first && nearly_optimal(h, eps)) return {true, 0};
@@ -125,7 +124,7 @@ Audit make_exact(Head& h, const Interrupt& interrupt) {
 }
 
 Quality refine(Head& h, const Interrupt& interrupt) {
-  if (h.worn()) h.refresh();
+  h.renew();
   return judge_again(h, make_exact(h, interrupt));
 }
 

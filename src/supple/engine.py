@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from supple.audit import PROMISED, Audit, audit
 from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning, warn_user
 from supple.gram import Gram, gram_for
 from supple.interrupts import Interruptible, Transaction
@@ -112,6 +113,7 @@ class Engine:
         self._gram: Gram | None = None
         self._machines: dict[Key, Machine] = {}
         self._per_class: Counter[int] = Counter()  # examples with positive weight
+        self._audited: list[Audit] | None = None  # since the latest operation
 
     # ------------------------------------------------------------------ reading
 
@@ -166,11 +168,28 @@ class Engine:
 
     @property
     def exact(self) -> bool:
-        """Whether the model is the exact optimum.
+        """Whether every head is known to be at its exact optimum, by an audit from scratch.
 
-        False with an indefinite kernel, or when the latest operation had to stop early.
+        Never with an indefinite kernel, whose optimum is not unique.
         """
-        return self._settings.exact and self.converged
+        return self._settings.exact and all(found.exact for found in self._audits())
+
+    @property
+    def kkt_violation(self) -> float:
+        """The largest KKT violation of a head relative to its scale, from scratch."""
+        return max((found.kkt for found in self._audits()), default=0.0)
+
+    def _audits(self) -> list[Audit]:
+        """Return the audit of every head, made at the first question after an operation."""
+        if self._audited is None:
+            gram = self._gram
+            assert gram is not None or not self._machines
+            self._audited = [
+                audit(machine.core, gram, self.kernel)
+                for machine in self._machines.values()
+                if gram is not None
+            ]
+        return self._audited
 
     @property
     def converged(self) -> bool:
@@ -216,6 +235,7 @@ class Engine:
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__ | {"listeners": []}  # those who listen belong to this engine only
         state["_settings"] = replace(self._settings, report=None)
+        state["_audited"] = None
         state["_evaluated"] = self.kernel_evaluations
         state["_gram"] = None if self._gram is None else self.points(np.arange(self.n))
         state["_machines"] = {key: m.to_arrays() for key, m in self._machines.items()}
@@ -388,6 +408,7 @@ class Engine:
         other_kernel: bool = False,
     ) -> list[Outcome]:
         """Bring all heads to the optimum for these weights; `slots` are the examples concerned."""
+        self._audited = None
         labels = sorted(code for code, count in counts.items() if count > 0)
         left = self.n - (len(slots) if leaving else 0)
         keys = self.plan.keys(labels) if left else []
@@ -437,9 +458,7 @@ class Engine:
         self._machines = machines
         if any(outcome.indefinite for outcome in outcomes):
             return self._go_on_inexactly(slots, weight, counts, undo, leaving)
-        for outcome in outcomes:
-            if not outcome.kept:
-                self._warn()
+        self._warn(max((o.kkt for o in outcomes if not o.kept), default=0.0))
         return outcomes
 
     def _parts_of_new(self, keys: list[Key], leaving: np.ndarray | None) -> Parts:
@@ -472,21 +491,36 @@ class Engine:
     def _take_out(self, slots: np.ndarray) -> None:
         """Remove examples whose variables are all 0; each time the last one takes the slot."""
         assert self._gram is not None
+        self._audited = None
         for machine in self._machines.values():
             machine.core.take_out(slots, self.n)
         self._gram.remove(slots)
         self._store.remove(slots)
 
-    def _warn(self) -> None:
+    def _warn(self, kkt: float) -> None:
+        """Warn if a head has ended `kkt` from its optimum, or has an optimum without a margin."""
         limit = self._settings.max_iter
-        cause, remedy = "The solvers made no more progress", "Scale the features"
-        if limit >= 0:
-            cause, remedy = f"max_iter={limit} was reached", "Raise max_iter, scale the features"
-        warn_user(
-            f"{cause} before the optimality conditions held; 'kkt_violation_' tells how far the "
-            f"model is from the optimum. {remedy}, or lower C.",
-            NotConvergedWarning,
-        )
+        if kkt > 0.0 and limit >= 0:
+            warn_user(
+                f"max_iter={limit} was reached before the optimality conditions held: the largest "
+                f"violation is {kkt:.1e} of the problem's scale (see 'kkt_violation_'). Raise "
+                "max_iter, scale the features, or lower C.",
+                NotConvergedWarning,
+            )
+        elif kkt > 0.0:
+            warn_user(
+                f"The optimality conditions hold to {kkt:.1e} of the problem's scale, not to "
+                f"{PROMISED:g} as promised (see 'kkt_violation_'; exact_ is False): rounding "
+                "allows no better. Scale the features, or lower C.",
+                NotConvergedWarning,
+            )
+        if any(m.ready and m.converged and m.core.marginless for m in self._machines.values()):
+            warn_user(
+                f"{self.problem} leaves no margin between the classes: the decision function is 0 "
+                "up to rounding, and predictions mean nothing (exact_ is False). Lower nu, or "
+                "choose a kernel that separates the classes better.",
+                InexactWarning,
+            )
 
     def _report(self, action: str, ids: np.ndarray, outcomes: list[Outcome], start: float) -> Step:
         solvers, breakpoints, iterations, kkt, *_ = zip(*outcomes or [Outcome("none")], strict=True)

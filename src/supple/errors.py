@@ -62,7 +62,7 @@ class DamagedDataError(SuppleError, OSError):
 
 
 class NotConvergedWarning(UserWarning):
-    """The solver stopped at ``max_iter`` before the optimality conditions held."""
+    """The optimality conditions do not hold as promised: ``max_iter``, or rounding."""
 
 
 class NotReadyWarning(UserWarning):

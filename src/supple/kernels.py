@@ -53,6 +53,17 @@ class CoreKernel(Kernel):
         """Return a bound on |k| for points whose squared norms are at most this."""
         return 1.0
 
+    def roundings(self, terms: int, squared_norm: float) -> float:
+        """Return how many roundings of the largest value a value and its use in a sum may be off.
+
+        `terms` is the number of products in a dot product, `squared_norm` the largest of a point.
+        """
+        raise TypeError(f"{type(self).__name__} has no bound on its rounding")
+
+    def extended(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        """Return the kernel matrix of the rows of A and B, in their precision."""
+        raise TypeError(f"{type(self).__name__} is not a kernel of the core")
+
 
 def squared_norms(X: Any) -> np.ndarray:
     """Return x'x for the rows of X, in float64."""
@@ -75,6 +86,12 @@ class Linear(CoreKernel):
     def largest(self, squared_norm: float) -> float:
         return squared_norm
 
+    def roundings(self, terms: int, squared_norm: float) -> float:
+        return terms + 4.0
+
+    def extended(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.asarray(A @ B.T)
+
     def diagonal(self, X: Any) -> np.ndarray:
         return squared_norms(X)
 
@@ -87,6 +104,16 @@ class RBF(CoreKernel):
 
     def core_arguments(self) -> tuple[str, float, float, int]:
         return "rbf", self.gamma, 0.0, 1
+
+    def roundings(self, terms: int, squared_norm: float) -> float:
+        # By |x|^2 + |z|^2 - 2 x'z where gamma |x|^2 is at most 16 (kernel_block in gram.cpp), else
+        # by differences, whose relative error counts for t exp(-t) < 1/2.
+        longest = min(self.gamma * squared_norm, 16.0)
+        return 8.0 + (terms + 4.0) * max(1.0, 4.0 * longest)
+
+    def extended(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        difference = A[:, None, :] - B[None, :, :]
+        return np.asarray(np.exp(-self.gamma * (difference * difference).sum(axis=2)))
 
     def diagonal(self, X: Any) -> np.ndarray:
         return np.ones(X.shape[0])
@@ -112,6 +139,12 @@ class Poly(CoreKernel):
     def largest(self, squared_norm: float) -> float:
         return float(np.float64(self.gamma * squared_norm + abs(self.coef0)) ** self.degree)
 
+    def roundings(self, terms: int, squared_norm: float) -> float:
+        return self.degree * (terms + self.degree + 4.0)
+
+    def extended(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.asarray((self.gamma * (A @ B.T) + self.coef0) ** self.degree)
+
     def diagonal(self, X: Any) -> np.ndarray:
         return np.asarray((self.gamma * squared_norms(X) + self.coef0) ** self.degree)
 
@@ -129,6 +162,12 @@ class Sigmoid(CoreKernel):
 
     def core_arguments(self) -> tuple[str, float, float, int]:
         return "sigmoid", self.gamma, self.coef0, 1
+
+    def roundings(self, terms: int, squared_norm: float) -> float:
+        return 8.0 + (terms + 4.0) * self.gamma * squared_norm
+
+    def extended(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.asarray(np.tanh(self.gamma * (A @ B.T) + self.coef0))
 
     def diagonal(self, X: Any) -> np.ndarray:
         return np.asarray(np.tanh(self.gamma * squared_norms(X) + self.coef0))

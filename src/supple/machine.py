@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from supple._core import Head
-from supple.errors import InvalidInputError
+from supple.errors import InvalidInputError, SolverError
 from supple.gram import Gram
 from supple.problems import Problem
 from supple.qp import Move, Parts, Readout, Rows
@@ -180,6 +180,11 @@ class Machine:
         return self._note(settle(self.core, move, settings, cold=cold))
 
     def _note(self, outcome: Outcome) -> Outcome:
+        if not self.core.finite:
+            raise SolverError(
+                "The solution overflows: kernel values of these examples are of too different "
+                "sizes. Scale the features, or lower C, gamma or degree. The model is unchanged."
+            )
         self.ready, self.reason = True, ""
         self.iterations = outcome.breakpoints + outcome.iterations
         self.converged = outcome.kept
@@ -310,10 +315,6 @@ class HeadView:
     def n_margin(self) -> int:
         """Number of variables strictly inside their box."""
         return len(self._machine.core.inside())
-
-    def kkt_violation(self) -> float:
-        """Return the largest KKT violation relative to the scale of c, from scratch."""
-        return float(self._machine.core.kkt())
 
     def dual_objective(self) -> float:
         """Return c'x - 1/2 x'Kx, from scratch."""

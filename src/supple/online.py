@@ -307,6 +307,7 @@ class OnlineEngine(Engine):
 
     def _conclude(self) -> None:
         """Set the constants of the decision functions; heads without examples of a class go."""
+        self._audited = None
         keys = set(self.plan.keys(sorted(self._classes())))
         self._machines = {key: m for key, m in self._machines.items() if key in keys}
         for machine in self._machines.values():

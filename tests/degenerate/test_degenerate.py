@@ -11,6 +11,9 @@ from sklearn.exceptions import NotFittedError
 
 from supple.errors import InfeasibleError
 
+# The decision function of such data is 0, which NuSVC says.
+pytestmark = pytest.mark.filterwarnings("ignore:NuSVC.* leaves no margin")
+
 CASES = cases()
 PROBE = np.random.default_rng(7).normal(size=(10, 3))
 SWEEP = [1e-6, 1e-4, 1e-2, 1.0, 1e2, 1e4, 1e6]

@@ -315,6 +315,7 @@ def test_a_model_keeps_its_own_copy(make, data):
     model.forget(40)
 
 
+@pytest.mark.filterwarnings("ignore:NuSVC.* leaves no margin")
 def test_variance_out_of_range(make, data):
     X, y = data
     for scale in (1e200, 1e-160):

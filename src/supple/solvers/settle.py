@@ -130,16 +130,33 @@ def settle(head: Any, move: Move, settings: Settings, *, cold: bool) -> Outcome:
             return Outcome("path")  # only bounds that nobody touches have moved
         if finished:
             found = _mend(head)
-            if found.settled:
+            if found.settled and found.kept:
                 return Outcome("path", breakpoints, kkt=found.kkt, kept=found.kept)
     if not head.jump(move.variables, move.lo, move.hi, move.targets):
         raise SolverError(_INFEASIBLE)
     try:
         if settings.simple and settings.exact:
             return _simple(head, settings)
-        return _batch(head, settings, breakpoints)
+        outcome = _batch(head, settings, breakpoints)
+        if outcome.kept or outcome.indefinite or settings.max_iter >= 0 or not settings.exact:
+            return outcome
+        return _afresh(head, move, settings, outcome)
     finally:
         head.release()  # the copy of the examples that blocks are computed from
+
+
+def _afresh(head: Any, move: Move, settings: Settings, reached: Outcome) -> Outcome:
+    """Solve from x = 0, as a fit would, and keep the better of both states."""
+    state = head.save()
+    head.clear()
+    if head.jump(move.variables, move.lo, move.hi, move.targets):
+        outcome = _batch(head, settings, reached.breakpoints)
+        total = reached.iterations + outcome.iterations
+        if outcome.kkt < reached.kkt or outcome.indefinite:
+            return outcome._replace(iterations=total)
+        reached = reached._replace(iterations=total)
+    head.restore(state)
+    return reached
 
 
 class _Quality(NamedTuple):
@@ -153,8 +170,7 @@ class _Quality(NamedTuple):
 
 def _mend(head: Any) -> _Quality:
     """Polish after a path if need be."""
-    if head.worn:
-        head.refresh()
+    head.renew()
     found = _Quality(*quality(head))
     if found.sharp:
         return found
