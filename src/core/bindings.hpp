@@ -34,16 +34,17 @@ using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using Out = nb::ndarray<nb::numpy, T>;
 
-template <typename T>
-Out<T> to_numpy(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
-  auto* owned = new std::vector<T>(std::move(values));
-  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+template <typename T, typename Allocator>
+Out<T> to_numpy(std::vector<T, Allocator>&& values, std::initializer_list<std::size_t> shape) {
+  using Values = std::vector<T, Allocator>;
+  auto* owned = new Values(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Values*>(p); });
   return Out<T>(owned->data(), shape, owner);
 }
 
-template <typename T>
-Out<T> to_numpy(const std::vector<T>& values) {
-  std::vector<T> copy = values;
+template <typename T, typename Allocator>
+Out<T> to_numpy(const std::vector<T, Allocator>& values) {
+  std::vector<T, Allocator> copy = values;
   const std::size_t n = copy.size();
   return to_numpy(std::move(copy), {n});
 }

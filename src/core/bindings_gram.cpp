@@ -58,7 +58,7 @@ template <typename T>
 Out<T> dense_rows(PointsGram& gram, const In1<std::int64_t>& slots) {
   auto& points = points_of<DensePoints<T>>(gram);
   const std::size_t d = points.n_features(), n = slots.shape(0);
-  std::vector<T> out(n * d);
+  Wiped<T> out(n * d);
   for (std::size_t k = 0; k < n; ++k)
     points.row(checked_slot(gram, slots.data()[k]), out.data() + k * d);
   return to_numpy(std::move(out), {n, d});
@@ -191,8 +191,9 @@ void bind_gram(nb::module_& m) {
       .def("rows_csr",
            [](PointsGram& g, const In1<std::int64_t>& slots) {
              auto& points = points_of<CsrPoints>(g);
-             std::vector<std::int64_t> offset{0}, column;
-             std::vector<double> value;
+             std::vector<std::int64_t> offset{0};
+             Wiped<std::int64_t> column;
+             Wiped<double> value;
              for (std::size_t k = 0; k < slots.shape(0); ++k) {
                const std::size_t slot = checked_slot(g, slots.data()[k]);
                column.insert(column.end(), points.columns(slot).begin(),

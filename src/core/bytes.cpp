@@ -107,7 +107,7 @@ ByteSingle::ByteSingle(const Kernel& kernel, std::size_t size, std::size_t n_fea
 }
 
 void ByteSingle::measure() {
-  auto rows = std::make_shared<std::vector<std::uint8_t>>(4 * n_fours_ * size_);
+  auto rows = std::make_shared<Wiped<std::uint8_t>>(4 * n_fours_ * size_);
   std::iota(origin_.begin(), origin_.end(), 0);
   const double shift = integers_.shift, all = static_cast<double>(n_features_) * shift * shift;
   for (std::size_t k = 0; k < size_; ++k) {
@@ -206,7 +206,7 @@ bool ByteSingle::row(std::int32_t which, float* out) const {
   if (evaluations) evaluations->fetch_add(size_, std::memory_order_relaxed);
   const auto k = static_cast<std::size_t>(which);
   const std::uint8_t* own = bytes(k);
-  std::vector<std::uint32_t> value(n_fours_), used(n_fours_);
+  Wiped<std::uint32_t> value(n_fours_), used(n_fours_);
   std::size_t n_used = 0;
   for (std::size_t g = 0; g < n_fours_; ++g) {
     std::memcpy(&value[n_used], own + 4 * g, sizeof(std::uint32_t));

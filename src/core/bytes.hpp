@@ -32,7 +32,7 @@ class ByteSingle final : public SinglePoints {
   template <typename Position>
   std::unique_ptr<ByteSingle> part(const Position* kept, std::size_t count) const;
   struct Pack {  // kByteQueries examples without what is 0 in all of them
-    std::vector<std::uint32_t> value, used;
+    Wiped<std::uint32_t> value, used;
     std::size_t n_used;
     std::int32_t start[kByteQueries], norm[kByteQueries];
   };
@@ -68,9 +68,9 @@ class ByteSingle final : public SinglePoints {
   double unit_;          // squared factor
   std::size_t n_fours_;  // features in fours
   // Rows of u, shared by all subsets: what is taken out of panels would come from far apart.
-  std::shared_ptr<const std::vector<std::uint8_t>> rows_;
+  std::shared_ptr<const Wiped<std::uint8_t>> rows_;
   Positions origin_;  // the row of each example
-  std::vector<std::uint32_t> panels_;
+  Wiped<std::uint32_t> panels_;
   std::vector<std::int32_t> sum_, square_;  // of u and u^2 over the features; whole panels
 };
 

@@ -88,7 +88,7 @@ class Gram {
 
  private:
   struct Entry {
-    std::vector<double> value;
+    Wiped<double> value;
     std::size_t valid = 0;
     std::size_t moves_seen = 0;  // how many of moves_ the row has followed
     bool cached = false;

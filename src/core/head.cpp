@@ -204,7 +204,10 @@ void Head::remove(std::size_t member) {
   n_located_ = last;
   F.pop_back();
   rough.pop_back();
-  for (auto* values : {&x, &c, &lo, &hi}) values->resize(last * per);
+  for (auto* values : {&x, &c, &lo, &hi}) {
+    std::fill(values->begin() + static_cast<std::ptrdiff_t>(last * per), values->end(), 0.0);
+    values->resize(last * per);
+  }
   group.resize(last * per);
 }
 

@@ -1,6 +1,7 @@
 #include "points.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "panels.hpp"
 
@@ -42,9 +43,27 @@ void Points::load_block(std::span<const std::int64_t> slots, QueryBlock& queries
   }
 }
 
+void Query::clear() {
+  if (touched.empty()) std::fill(value.begin(), value.end(), 0.0);
+  for (std::int64_t& f : touched) value[static_cast<std::size_t>(std::exchange(f, 0))] = 0.0;
+  touched.clear();
+  norm = 0.0;
+}
+
 void Points::note_norm(double norm) {
   norm_.push_back(norm);
   largest_norm_ = std::max(largest_norm_, norm);
+}
+
+void Points::truncate_norms(std::size_t size) {
+  bool largest = false;
+  for (std::size_t slot = size; slot < norm_.size(); ++slot)
+    largest |= std::exchange(norm_[slot], 0.0) == largest_norm_;
+  norm_.resize(size);
+  if (largest) {
+    largest_norm_ = 0.0;
+    for (double norm : norm_) largest_norm_ = std::max(largest_norm_, norm);
+  }
 }
 
 template <typename T>
@@ -75,7 +94,7 @@ void DensePoints<T>::row(std::size_t slot, T* out) const {
 template <typename T>
 void DensePoints<T>::remove(std::size_t slot) {
   for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = panels_[at(size_ - 1, f)];
-  norm_[slot] = norm_[size_ - 1];
+  std::swap(norm_[slot], norm_[size_ - 1]);
   truncate(size_ - 1);
 }
 
@@ -84,7 +103,7 @@ void DensePoints<T>::truncate(std::size_t size) {
   for (std::size_t slot = size; slot < size_; ++slot)
     for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = T(0);
   size_ = size;
-  norm_.resize(size);
+  truncate_norms(size);
   panels_.resize((size_ + kLanes - 1) / kLanes * n_features_ * kLanes);
 }
 
@@ -213,8 +232,8 @@ std::unique_ptr<Points> DensePoints<T>::without_zeros(const Kernel& kernel, doub
   const bool rounds = kernel.kind == KernelKind::rbf && kernel.gamma * largest_norm() > kHarmless;
   if (rounds || filled >= kSparse) return nullptr;
   auto points = std::make_unique<CsrPoints>(n_features_);
-  std::vector<std::int64_t> column[kLanes];
-  std::vector<double> value[kLanes];
+  Wiped<std::int64_t> column[kLanes];
+  Wiped<double> value[kLanes];
   for (std::size_t first = 0; first < size_; first += kLanes) {
     const T* panel = panels_.data() + first * n_features_;
     for (std::size_t f = 0; f < n_features_; ++f)
@@ -282,21 +301,26 @@ void CsrPoints::load(std::size_t slot, Query& query) const {
 
 void CsrPoints::remove(std::size_t slot) {
   std::swap(rows_[slot], rows_[size_ - 1]);
-  norm_[slot] = norm_[size_ - 1];
+  std::swap(norm_[slot], norm_[size_ - 1]);
   truncate(size_ - 1);
 }
 
 void CsrPoints::truncate(std::size_t size) {
-  for (std::size_t slot = size; slot < size_; ++slot) entries_ -= rows_[slot].count;
+  for (std::size_t slot = size; slot < size_; ++slot) {
+    const Row row = rows_[slot];
+    std::fill_n(column_.data() + row.start, row.count, 0);
+    std::fill_n(value_.data() + row.start, row.count, 0.0);
+    entries_ -= row.count;
+  }
   rows_.resize(size);
-  norm_.resize(size);
+  truncate_norms(size);
   size_ = size;
   if (2 * entries_ < column_.size()) compact();
 }
 
 void CsrPoints::compact() {
-  std::vector<std::int32_t> column;
-  std::vector<double> value;
+  Wiped<std::int32_t> column;
+  Wiped<double> value;
   column.reserve(entries_);
   value.reserve(entries_);
   for (std::size_t slot = 0; slot < size_; ++slot) {

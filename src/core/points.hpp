@@ -12,9 +12,10 @@ namespace supple {
 
 // One point spread out densely, whatever its storage.
 struct Query {
-  std::vector<double> value;          // n_features entries
-  std::vector<std::int64_t> touched;  // non-zero positions of a sparse query, to clear it cheaply
-  double norm = 0.0;                  // squared Euclidean norm
+  Wiped<double> value;          // n_features entries
+  Wiped<std::int64_t> touched;  // non-zero positions of a sparse query, to clear it cheaply
+  double norm = 0.0;            // squared Euclidean norm
+  void clear();
 };
 
 // Up to kQueries of them, packed feature by feature.
@@ -29,7 +30,7 @@ class QueryBlock {
   double norm(std::size_t q) const { return norm_[q]; }
 
  private:
-  std::vector<double> value_;
+  Wiped<double> value_;
   std::vector<std::size_t> touched_;  // entries that sparse queries have set
   double norm_[kQueries] = {};
 };
@@ -48,7 +49,6 @@ class Points {
   std::size_t size() const { return size_; }
   std::size_t n_features() const { return n_features_; }
   const double* norms() const { return norm_.data(); }  // squared
-  // Of the points held so far: it does not fall when some are removed.
   double largest_norm() const { return largest_norm_; }
 
   virtual void remove(std::size_t slot) = 0;
@@ -80,7 +80,8 @@ class Points {
   std::size_t n_features_;
   std::size_t size_ = 0;
   void note_norm(double norm);  // of a new point
-  std::vector<double> norm_;
+  void truncate_norms(std::size_t size);
+  Wiped<double> norm_;
   double largest_norm_ = 0.0;
 };
 
@@ -112,7 +113,7 @@ class DensePoints final : public Points {
   }
   template <typename Fn>
   void by_panel(Fn fn, std::size_t from, std::size_t to, double* out) const;
-  std::vector<T> panels_;
+  Wiped<T> panels_;
 };
 
 class CsrPoints final : public Points {
@@ -151,9 +152,9 @@ class CsrPoints final : public Points {
   void spread(const Column* column, const double* value, std::size_t count, Query& query) const;
   void compact();
   // The entries of all rows, one row after the other and mostly in the order of the slots. Rows
-  // that have left make gaps, which are closed when they take up half of the room.
-  std::vector<std::int32_t> column_;
-  std::vector<double> value_;
+  // that have left make gaps of zeros, which are closed when they take up half of the room.
+  Wiped<std::int32_t> column_;
+  Wiped<double> value_;
   std::vector<Row> rows_;
   std::size_t entries_ = 0;  // of the rows present
 };

@@ -118,6 +118,7 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
 void PointsGram::forget_copies() {
   release();
   support_.reset();
+  query_.clear();
 }
 
 std::shared_ptr<const Points> PointsGram::support(const Slots& slots) {

@@ -243,7 +243,7 @@ void DenseSingle::add_part(const Positions& which, const std::vector<double>& co
 bool DenseSingle::row(std::int32_t which, float* out) const {
   if (evaluations) evaluations->fetch_add(size_, std::memory_order_relaxed);
   const auto k = static_cast<std::size_t>(which);
-  std::vector<float> query(n_features_);
+  Wiped<float> query(n_features_);
   for (std::size_t f = 0; f < n_features_; ++f) query[f] = panels_[at(k, f)];
   for (std::size_t from = 0; from < size_; from += kRowTile) {
     const std::size_t count = std::min(kRowTile, size_ - from);

@@ -10,6 +10,7 @@
 
 #include "kernel.hpp"
 #include "simd.hpp"
+#include "wiped.hpp"
 
 namespace supple {
 
@@ -58,7 +59,7 @@ class SinglePoints {
 
   Kernel kernel_;
   std::size_t size_, n_features_;
-  std::vector<float> norm_;  // squared; padded to whole panels
+  Wiped<float> norm_;  // squared; padded to whole panels
 };
 
 // Those that hold floats, in units that make gamma about 1: single precision has no room for the
@@ -82,7 +83,7 @@ class FloatSingle : public SinglePoints {
   void finish(float norm, std::size_t from, std::size_t count, const float* dots,
               float* out) const;
   struct Pack {  // kSingleQueries examples, spread out densely
-    std::vector<float> value;
+    Wiped<float> value;
     float norm[kSingleQueries] = {};
   };
   double scale_ = 1.0;  // of features
@@ -124,7 +125,7 @@ class DenseSingle final : public FloatSingle {
     return (k / kLanes * n_features_ + f) * kLanes + k % kLanes;
   }
   void measure();  // the norms
-  std::vector<float> panels_;
+  Wiped<float> panels_;
 };
 
 class CsrSingle final : public FloatSingle {
@@ -158,8 +159,8 @@ class CsrSingle final : public FloatSingle {
       use(static_cast<std::size_t>(column_[e]), value_[e]);
   }
   std::vector<std::int64_t> offset_{0};
-  std::vector<std::int32_t> column_;
-  std::vector<float> value_;
+  Wiped<std::int32_t> column_;
+  Wiped<float> value_;
 };
 
 template <typename T>
