@@ -152,6 +152,11 @@ class Engine:
         """Sample weights in slot order."""
         return self._store.weight.copy()
 
+    @property
+    def heavy_classes(self) -> list[int]:
+        """Codes of the classes that have an example with positive weight."""
+        return sorted(code for code, count in self._per_class.items() if count > 0)
+
     def weight_of(self, ids: np.ndarray) -> np.ndarray:
         """Return the sample weights of these examples."""
         return np.asarray(self._store.weight[self._store.slots(ids)])
@@ -160,6 +165,14 @@ class Engine:
     def arrival(self) -> np.ndarray:
         """How many examples had come before each, in slot order."""
         return self._store.arrival.copy()
+
+    def holds(self, ids: np.ndarray) -> bool:
+        """Whether any of these examples is held."""
+        return any(map(self._store.holds, ids.tolist()))
+
+    def scaled_by(self, ids: np.ndarray) -> bool:
+        """Whether the scale of the kernel was computed from any of these examples."""
+        return bool(self._store.scaling[self._store.slots(ids)].any())
 
     @property
     def kernel_evaluations(self) -> int:
@@ -306,6 +319,37 @@ class Engine:
             self._take_out(-np.sort(-slots))
         return self._report("unlearn", ids, outcomes, start)
 
+    def restart_without(self, ids: np.ndarray, kernel: Kernel) -> Step:
+        """Remove examples, and learn those that are left anew with another kernel."""
+        start = time.perf_counter()
+        leaving = self._store.slots(ids)
+        self._refuse_precomputed()
+        counts = self._recount(self._store.y[leaving], self._store.weight[leaving], -1)
+        staying = np.delete(np.arange(self.n, dtype=np.int64), leaving)
+        X = self.points(staying)
+        with Transaction() as undo:
+            before = self.__dict__.copy()
+            undo.append(lambda: self.__dict__.update(before))
+            self._evaluated = self.kernel_evaluations
+            self.kernel = kernel
+            self._settings = self._settings_for(kernel)
+            self._gram = self._empty_gram(X)
+            self._gram.append(X)
+            self._store = self._store.part(staying)
+            self._machines = {}
+            slots = np.arange(self.n, dtype=np.int64)
+            outcomes = self._reconcile(slots, self._store.weight, counts, undo)
+            self._per_class = counts
+        return self._report("unlearn", ids, outcomes, start)
+
+    def note_scale(self) -> None:
+        """Note that the scale of the kernel comes from the examples held that carry weight."""
+        self._store.set_scaling(self._store.weight > 0.0)
+
+    def forget_scale(self) -> None:
+        """Forget where the scale of the kernel comes from."""
+        self._store.set_scaling(False)
+
     def reweight(self, ids: np.ndarray, weight: np.ndarray) -> Step:
         """Give examples other weights."""
         start = time.perf_counter()
@@ -344,9 +388,7 @@ class Engine:
             other_kernel = kernel is not None and kernel != self.kernel
             settings = self._settings
             if other_kernel and kernel is not None:
-                settings = replace(
-                    settings, exact=kernel.definite is not False, trusted=kernel.definite is True
-                )
+                settings = self._settings_for(kernel)
             self._set_parameters(
                 problem or self.problem,
                 kernel or self.kernel,
@@ -386,6 +428,11 @@ class Engine:
     ) -> None:
         self.problem, self.kernel = problem, kernel
         self.class_weight, self._settings = class_weight, settings
+
+    def _settings_for(self, kernel: Kernel) -> Settings:
+        return replace(
+            self._settings, exact=kernel.definite is not False, trusted=kernel.definite is True
+        )
 
     def _recount(self, y: np.ndarray, weight: np.ndarray, sign: int) -> Counter[int]:
         """Return the examples with positive weight per class after adding or removing some."""

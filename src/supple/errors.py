@@ -20,6 +20,7 @@ __all__ = [
     "NotReadyWarning",
     "PrecomputedUpdateError",
     "SolverError",
+    "StaleGammaWarning",
     "SuppleError",
     "UnknownIdError",
 ]
@@ -71,6 +72,10 @@ class NotReadyWarning(UserWarning):
 
 class InexactWarning(UserWarning):
     """The kernel is indefinite: the model makes no claim of exactness."""
+
+
+class StaleGammaWarning(UserWarning):
+    """gamma="scale" was computed from examples that are now forgotten, and stays as it was."""
 
 
 _PACKAGE = str(Path(__file__).parent) + os.sep

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 
@@ -11,20 +12,23 @@ from supple.errors import DuplicateIdError, InvalidInputError, UnknownIdError
 __all__ = ["Store"]
 
 _LAST_ID = 2**63 - 1
+_COLUMNS = ("_y", "_weight", "_id", "_arrival", "_scaling")
 
 
 class Store:
     """Columns that grow by doubling. A slot is a position; an id stays with its example for ever.
 
-    Removal moves the last example into the freed slot.
+    Removal moves the last example into the freed slot. Slots without an example hold zeros, and a
+    copy or a pickle has none of them: nothing of an example is left when it has gone.
     """
 
     def __init__(self) -> None:
         self._n = 0
-        self._y = np.empty(16)
-        self._weight = np.empty(16)
-        self._id = np.empty(16, dtype=np.int64)
-        self._arrival = np.empty(16, dtype=np.int64)
+        self._y = np.zeros(16)
+        self._weight = np.zeros(16)
+        self._id = np.zeros(16, dtype=np.int64)
+        self._arrival = np.zeros(16, dtype=np.int64)
+        self._scaling = np.zeros(16, dtype=bool)
         self._known: dict[int, int] | None = None  # see _slot_of
         self.next_id = 0
         self.seen = 0
@@ -50,6 +54,11 @@ class Store:
         return self._arrival[: self._n]
 
     @property
+    def scaling(self) -> np.ndarray:
+        """Whether the scale of the kernel was computed from each."""
+        return self._scaling[: self._n]
+
+    @property
     def _slot_of(self) -> dict[int, int]:
         """The slot of each id: from the columns at the first question, and kept from then on.
 
@@ -61,11 +70,19 @@ class Store:
 
     def copied(self) -> Store:
         """Return a store of its own with the same examples."""
-        other = copy.copy(self)
-        other._known = None
-        for name in ("_y", "_weight", "_id", "_arrival"):
-            setattr(other, name, getattr(self, name).copy())
+        return copy.copy(self)
+
+    def part(self, slots: np.ndarray) -> Store:
+        """Return a store of its own with some of the examples, in this order."""
+        other = self.copied()
+        for name in _COLUMNS:
+            setattr(other, name, getattr(self, name)[slots])
+        other._n = len(slots)
         return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        columns = {name: getattr(self, name)[: self._n].copy() for name in _COLUMNS}
+        return self.__dict__ | columns | {"_known": None}
 
     def new_ids(self, count: int) -> np.ndarray:
         """Return the next free ids."""
@@ -104,15 +121,17 @@ class Store:
         start, stop = self._n, self._n + len(ids)
         if stop > len(self._id):
             room = max(stop, 2 * len(self._id))
-            for name in ("_y", "_weight", "_id", "_arrival"):
+            for name in _COLUMNS:
                 column = getattr(self, name)
-                wider = np.empty(room, dtype=column.dtype)
+                wider = np.zeros(room, dtype=column.dtype)
                 wider[:start] = column[:start]
                 setattr(self, name, wider)
+                column[:] = 0
         self._y[start:stop] = y
         self._weight[start:stop] = weight
         self._id[start:stop] = ids
         self._arrival[start:stop] = np.arange(self.seen, self.seen + len(ids))
+        self._scaling[start:stop] = False
         if self._known is not None:
             self._known |= zip(ids.tolist(), range(start, stop), strict=True)
         self._n = stop
@@ -128,7 +147,10 @@ class Store:
         if self._known is not None:
             for i in self._id[size : self._n].tolist():
                 del self._known[i]
-        self._n = size
+        self._clear_from(size)
+
+    def set_scaling(self, scaling: np.ndarray | bool) -> None:
+        self._scaling[: self._n] = scaling
 
     def set_weight(self, slots: np.ndarray, weight: np.ndarray) -> None:
         self._weight[slots] = weight
@@ -136,14 +158,21 @@ class Store:
     def remove(self, slots: np.ndarray) -> None:
         """Remove examples in this order; each time the last one takes the freed slot."""
         slot_of = self._slot_of
+        last = self._n
         for slot in slots.tolist():
-            last = self._n - 1
+            last -= 1
             del slot_of[int(self._id[slot])]
             if slot != last:
-                for column in (self._y, self._weight, self._id, self._arrival):
+                for name in _COLUMNS:
+                    column = getattr(self, name)
                     column[slot] = column[last]
                 slot_of[int(self._id[slot])] = slot
-            self._n = last
+        self._clear_from(last)
+
+    def _clear_from(self, size: int) -> None:
+        for name in _COLUMNS:
+            getattr(self, name)[size : self._n] = 0
+        self._n = size
 
 
 def _check_limit(largest: int) -> None:

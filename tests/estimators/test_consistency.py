@@ -184,7 +184,7 @@ def test_status_of_a_model_stopped_early(data):
 
 def test_warnings_name_the_line_of_the_user(data):
     X, _ = data
-    model = SVDD(C=0.1)
+    model = SVDD(C=0.1, gamma=0.5)
     for call in (lambda: model.partial_fit(X[:5]), lambda: model.forget(0)):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -249,7 +249,7 @@ def test_balanced_class_weight(iris):
 
 def test_pipeline_grid_search_clone_pickle(data):
     X, y = data
-    pipeline = make_pipeline(StandardScaler(), SVC())
+    pipeline = make_pipeline(StandardScaler(), SVC(gamma=0.5))
     search = GridSearchCV(pipeline, {"svc__C": [0.1, 1.0], "svc__kernel": ["rbf", "linear"]}, cv=2)
     search.fit(X, y)
     model = search.best_estimator_[-1]

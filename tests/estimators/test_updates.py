@@ -132,8 +132,8 @@ def test_gamma_is_fixed_at_the_first_batch(make, data):
     assert first == pytest.approx(1 / (3 * X[:20].var()))
     model.partial_fit(X[20:], y[20:])
     assert model._gamma == first
-    model.forget(model.ids_).partial_fit(X, y)
-    assert model._gamma == first
+    model.forget(model.ids_).partial_fit(X[:30], y[:30])  # a first batch again
+    assert model._gamma == pytest.approx(1 / (3 * X[:30].var()))
     assert model.fit(X, y)._gamma == pytest.approx(1 / (3 * X.var()))
 
 
@@ -297,7 +297,7 @@ def test_failed_fit_leaves_the_earlier_model(make, data, monkeypatch):
 
 def test_verbose(make, data, capsys):
     X, y = data
-    model = make(verbose=1).fit(X, y)
+    model = make(verbose=1, gamma=0.5).fit(X, y)
     model.partial_fit(X[:1], y[:1]).forget(0).reweight(1, 2.0)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[1] for line in lines] == ["fit", "partial_fit", "forget", "reweight"]
@@ -307,7 +307,7 @@ def test_verbose(make, data, capsys):
 
 def test_indefinite_kernel_makes_no_claim(data):
     X, y = data
-    model = SVC(kernel="sigmoid", coef0=-1.0).fit(X, y)
+    model = SVC(kernel="sigmoid", coef0=-1.0, gamma=0.5).fit(X, y)
     assert not model.exact_
     model.partial_fit(X[:1], y[:1]).forget(0)
     assert not model.exact_

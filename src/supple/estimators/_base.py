@@ -120,6 +120,7 @@ class BaseSVM(FittedAttributes, ABC):
                 step = self._learn(model, batch, whole=whole)
                 if whole and self._may_wait:
                     self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
+                model.engine.note_scale()
                 self._model = model
         return self._after(model, step, action)
 
@@ -170,21 +171,34 @@ class BaseSVM(FittedAttributes, ABC):
         labels = self._later_labels(model, classes)
         batch = self._check_batch(X, y, sample_weight, ids, labels, model)
         model.cache.clear()
-        before = model.engine.seen
+        before, gamma = model.engine.seen, model.gamma
         with Shielded():
+            first = model.scaled and model.engine.n == 0  # all others have been forgotten
+            if first:
+                self._set_gamma(model, resolve_gamma("scale", batch.X, batch.weight))
             try:
                 step = self._learn(model, batch, whole=False)
             finally:
                 # Also after an error that came when the examples were in, say from a listener.
                 if model.engine.seen > before:
                     model.labels = batch.labels
+                    if first:
+                        model.engine.note_scale()
+                elif first:
+                    self._set_gamma(model, gamma)
         return self._after(model, step, "partial_fit")
+
+    def _set_gamma(self, model: Model, gamma: float) -> None:
+        """Give a model without examples another gamma."""
+        model.engine.retune(kernel=make_kernel(model.params, gamma))
+        model.gamma = gamma
 
     def _report(self, iterations: int, gap: float) -> None:
         print(f"[{type(self).__name__}] {iterations} iterations, gap {gap:.2g}")
 
     def _after(self, model: Model, step: Step, action: str) -> Self:
-        """Report the step, warn if the model has to wait."""
+        """Drop what the model needs no more, report the step, warn if the model has to wait."""
+        model.drop_labels()
         if self.verbose:
             print(
                 f"[{type(self).__name__}] {action} {len(step.ids)}: {step.solver}, "

@@ -24,6 +24,7 @@ class Budgeted:
     budget: int
     verbose: Any
     _lasting = True
+    _keeps_all = False
 
     @abstractmethod
     def _leaver(self, model: Model) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 
 class LabelTable:
-    """Labels and their codes, in order of appearance; immutable.
+    """Labels and their codes, which count up in order of appearance; immutable.
 
     An update of the model works on the table that :meth:`encode` returns and keeps it only
     if the engine has succeeded.
@@ -72,14 +73,14 @@ class LabelTable:
 
     def __init__(self) -> None:
         self._codes: dict[Any, int] = {}
-        self._labels: list[Any] = []
+        self._labels: dict[int, Any] = {}
         self._dtype: np.dtype[Any] | None = None
         self._word: str | None = None
         self._declared: frozenset[Any] | None = None
 
     def _copy(self) -> LabelTable:
         other = LabelTable()
-        other._codes, other._labels = dict(self._codes), list(self._labels)
+        other._codes, other._labels = dict(self._codes), dict(self._labels)
         other._dtype, other._word, other._declared = self._dtype, self._word, self._declared
         return other
 
@@ -134,8 +135,25 @@ class LabelTable:
         return dict(zip(codes, map(float, class_weight.values()), strict=True)), table
 
     def beyond(self, other: LabelTable) -> list[Any]:
-        """Return the labels that `other`, from which this table was made, does not have."""
-        return self._labels[len(other._labels) :]
+        """Return the labels that `other` does not have."""
+        return [label for label in self._codes if label not in other._codes]
+
+    def only(self, codes: Collection[int]) -> LabelTable:
+        """Return the table without the labels of other codes, but for those declared.
+
+        The codes that become free are given to the next new labels.
+        """
+        declared = self._declared or ()
+        gone = [x for x, code in self._codes.items() if code not in codes and x not in declared]
+        if not gone:
+            return self
+        table = self._copy()
+        for label in gone:
+            del table._labels[table._codes.pop(label)]
+        return table
+
+    def __len__(self) -> int:
+        return len(self._codes)
 
     def label(self, code: int) -> Any:
         """Return the label of a code."""
@@ -158,9 +176,10 @@ class LabelTable:
         if not new and dtype == self._dtype:
             return self
         table = self._copy()
+        free = (code for code in count() if code not in table._labels)
         for label in new:
-            table._codes[label] = len(table._labels)
-            table._labels.append(label)
+            code = next(free)
+            table._codes[label], table._labels[code] = code, label
         table._dtype, table._word = dtype, _words(labels)
         return table
 

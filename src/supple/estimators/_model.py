@@ -37,6 +37,17 @@ class Model:
         """Whether the model holds CSR points."""
         return self.container is not None
 
+    @property
+    def scaled(self) -> bool:
+        """Whether the kernel depends on a gamma that was computed from examples."""
+        return self.params["gamma"] == "scale" and hasattr(self.engine.kernel, "gamma")
+
+    def drop_labels(self) -> None:
+        """Drop the labels of classes without examples, unless declared or weighted."""
+        if len(self.labels) > len(self.engine.heavy_classes):
+            held = np.unique(self.engine.y).astype(np.intp).tolist()  # also those of weight 0
+            self.labels = self.labels.only({*held, *self.class_weight})
+
 
 class Batch(NamedTuple):
     """Checked examples, ready for the engine."""

@@ -37,6 +37,7 @@ class KeepsSupportVectors(_Base):
         "reading": [StrOptions({"literal", "cumulative"})],
         "half_life": [Interval(Real, 0.0, None, closed="neither"), None],
     }
+    _keeps_all = False
     sv_weight: Any
     factor: float
     reading: str
@@ -100,6 +101,14 @@ class KeepsSupportVectors(_Base):
         if len(others):
             chain.add(engine.unlearn(others))
         return ids[support]
+
+    def _own_weight(self, model: Model, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        weight = model.engine.weight_of(ids)
+        return weight if model.past is None else model.past.own_weight(ids, weight)
+
+    def _forgot(self, model: Model, own_weight: NDArray[np.float64]) -> None:
+        if model.past is not None:
+            model.past = model.past.without(own_weight, model.engine.ids)
 
     def reweight(self, ids: ArrayLike, sample_weight: ArrayLike) -> Self:
         """Change the weights of examples exactly.

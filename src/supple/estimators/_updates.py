@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import validate_parameter_constraints
 
-from supple.errors import InvalidInputError
+from supple.errors import InvalidInputError, StaleGammaWarning, warn_user
 from supple.estimators._base import BaseSVM
-from supple.estimators._model import make_kernel
+from supple.estimators._model import Model, make_kernel
 from supple.estimators._params import check_numbers
 from supple.estimators._validation import check_ids, check_weight, resolve_gamma
 from supple.interrupts import Shielded
@@ -19,24 +19,80 @@ from supple.interrupts import Shielded
 class ExactUpdates(BaseSVM):
     """Examples can leave and change as if it had been so from the start."""
 
-    def forget(self, ids: ArrayLike) -> Self:
+    # Whether the model is always that of `fit` on the examples held, but for a gamma that stays.
+    _keeps_all = True
+
+    def forget(self, ids: ArrayLike, *, rescale: bool = False) -> Self:
         """Remove examples exactly, as if they had never been learned.
 
         Parameters
         ----------
         ids : int or array-like of int
             Ids of the examples, see the attribute ``ids_``.
+        rescale : bool, default=False
+            Compute ``gamma="scale"`` again from the examples that remain, and learn these anew
+            with it, in the time of a fit. False leaves gamma as the first batch set it; a warning
+            (:class:`~supple.errors.StaleGammaWarning`) says so, once, when an example of that
+            batch goes. If gamma is a number there is nothing to rescale, and True is refused.
 
         Returns
         -------
         self : object
-            The model that `fit` gives on the remaining examples.
+            The model that `fit` gives on the remaining examples (with gamma as it was, unless
+            `rescale`).
         """
         model = self._held()
         self._check_update(model, "forget")
         checked = check_ids(ids)
+        if rescale and not isinstance(model.params["gamma"], str):
+            raise InvalidInputError(
+                f"The 'gamma' parameter of {type(self).__name__} is {model.params['gamma']!r}, "
+                "which depends on no example. Call forget without rescale=True."
+            )
         model.cache.clear()
-        return self._after(model, model.engine.unlearn(checked), "forget")
+        engine, gamma = model.engine, model.gamma
+        stale = model.scaled and engine.scaled_by(checked)
+        own_weight = self._own_weight(model, checked)
+        with Shielded():
+            if rescale and model.scaled:
+                gamma = self._gamma_without(model, checked)
+            try:
+                if gamma == model.gamma:
+                    step = engine.unlearn(checked)
+                else:
+                    step = engine.restart_without(checked, make_kernel(model.params, gamma))
+            finally:
+                # Also after an error that came when the examples were gone, say from a listener.
+                if not engine.holds(checked):
+                    model.gamma = gamma
+                    if rescale:
+                        engine.note_scale()
+                    self._forgot(model, own_weight)
+        self._after(model, step, "forget")
+        if stale and not rescale and self._keeps_all and engine.n:
+            engine.forget_scale()
+            warn_user(
+                f"gamma='scale' stays {gamma:.6g}, which was computed from examples that are now "
+                "forgotten. retune(gamma='scale') computes it from the examples held, and so does "
+                "forget(ids, rescale=True) in the same step; a number for gamma never needs it.",
+                StaleGammaWarning,
+            )
+        return self
+
+    def _gamma_without(self, model: Model, ids: NDArray[np.int64]) -> float:
+        """Return gamma="scale" of the examples that remain; as it is if none does."""
+        remain = np.flatnonzero(~np.isin(model.engine.ids, ids))
+        if not len(remain):
+            return model.gamma
+        points, weight = model.engine.points(remain), model.engine.weight[remain]
+        return resolve_gamma("scale", points, weight)
+
+    def _own_weight(self, model: Model, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the weights that the user gave these examples."""
+        return model.engine.weight_of(ids)
+
+    def _forgot(self, model: Model, own_weight: NDArray[np.float64]) -> None:
+        """Adapt what else the model knows, now that examples of these weights are gone."""
 
     def reweight(self, ids: ArrayLike, sample_weight: ArrayLike) -> Self:
         """Change the weights of examples exactly.
@@ -52,7 +108,7 @@ class ExactUpdates(BaseSVM):
         Returns
         -------
         self : object
-            The model that `fit` gives with these weights.
+            The model that `fit` gives with these weights (with gamma as it was).
         """
         model = self._held()
         self._check_update(model, "reweight")
@@ -115,4 +171,6 @@ class ExactUpdates(BaseSVM):
                     self.set_params(**params)
                     model.params, model.gamma = self._current_params(), gamma
                     model.labels, model.class_weight = labels, class_weight
+                    if "gamma" in params:
+                        model.engine.note_scale()
         return self if step is None else self._after(model, step, "retune")

@@ -29,6 +29,21 @@ class Past:
         """Return the user's weights of examples that have `weight` in the model."""
         return weight / np.array([self.factor.get(i, 1.0) for i in ids.tolist()])
 
+    def without(self, forgotten: np.ndarray, held: np.ndarray) -> Past:
+        """Return what remains when examples with these weights of the user are forgotten.
+
+        They count no longer. Support vectors are counted again before the next batch.
+        """
+        number, kept = float(forgotten.sum()), set(held.tolist())
+        return replace(
+            self,
+            trained=max(self.trained - number, 0.0) if kept else 0.0,
+            seen=max(self.seen - number, 0.0),
+            support=0.0,
+            born={i: batch for i, batch in self.born.items() if i in kept},
+            factor={i: value for i, value in self.factor.items() if i in kept},
+        )
+
     def only(self, ids: np.ndarray, support: np.ndarray, weight: np.ndarray) -> Past:
         """Return what remains when of the latest training set the examples `ids` are kept.
 
