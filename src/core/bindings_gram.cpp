@@ -171,7 +171,7 @@ void bind_gram(nb::module_& m) {
                                                         std::make_unique<CsrPoints>(n_features),
                                                         cache_bytes);
                   })
-      .def_prop_ro("largest_norm",  // squared, of all examples that have ever been held
+      .def_prop_ro("largest_norm",  // squared
                    [](PointsGram& g) { return g.points().largest_norm(); })
       .def("set_kernel",
            [](PointsGram& g, const std::string& kind, double gamma, double coef0, int degree) {

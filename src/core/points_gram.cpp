@@ -1,5 +1,6 @@
 // The kernel matrix of points that the core holds itself: blocks of values at a time.
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "gram.hpp"
@@ -152,6 +153,10 @@ void PointsGram::decide(const Points& support, const double* coef, std::size_t h
             out[(first + q) * heads + h] += simd().dot(
                 values.data() + q * kTile, coef + h * n + from, length);
       }
+      // Products of a query whose norm overflows are not known, but all points are far from it.
+      const double beyond = kernel_.kind == KernelKind::rbf ? 0.0 : std::nan("");
+      for (std::size_t q = 0; q < count; ++q)
+        if (std::isinf(queries.norm(q))) std::fill_n(out + (first + q) * heads, heads, beyond);
     }
   });
 }

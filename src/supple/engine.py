@@ -17,7 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from supple.audit import PROMISED, Audit, audit
-from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning, warn_user
+from supple.errors import (
+    InexactWarning,
+    InfeasibleError,
+    InvalidInputError,
+    NotConvergedWarning,
+    warn_user,
+)
 from supple.gram import Gram, gram_for
 from supple.interrupts import Interruptible, Transaction
 from supple.kernels import Kernel
@@ -238,11 +244,19 @@ class Engine:
             row[np.searchsorted(union, slots)] = values
         self._gram.core.threads = self.threads
         out = self._gram.expand(union, coef, X)
-        for column, head in enumerate(heads):
-            readout = head.readout
-            out[:, column] += readout.intercept if head.ready else np.nan
-            if readout.diagonal:
-                out[:, column] += readout.diagonal * self.kernel.diagonal(X)
+        ready = [head.ready for head in heads]
+        with np.errstate(over="ignore", invalid="ignore"):
+            for column, head in enumerate(heads):
+                readout = head.readout
+                out[:, column] += readout.intercept if head.ready else np.nan
+                if readout.diagonal:
+                    out[:, column] += readout.diagonal * self.kernel.diagonal(X)
+        if not np.isfinite(out[:, ready]).all():
+            row = int(np.flatnonzero(~np.isfinite(out[:, ready]).all(axis=1))[0])
+            raise InvalidInputError(
+                f"The decision function overflows at row {row} of X. Scale the features as those "
+                "of the examples."
+            )
         return out
 
     def __getstate__(self) -> dict[str, Any]:

@@ -26,6 +26,7 @@ _NO_UPDATES = (
     "Pass a callable kernel that computes them."
 )
 _LARGEST = 1e150  # kernel values; their products with dual variables must not overflow either
+_LONGEST = 1e300  # squared norms
 _BLOCK_BYTES = 1 << 25  # kernel values held at a time while predicting
 _BLOCK_COLUMNS = 32  # of a matrix of kernel values, computed at a time
 
@@ -95,9 +96,10 @@ class CoreGram(Gram):
     def append(self, X: Any) -> None:
         _check_magnitude(self._kernel, X)
         self._append(X)
+        _check_norm(self.core.largest_norm)
 
     def feeder(self, X: Any) -> Feeder:
-        _check_magnitude(self._kernel, X)
+        _check_all(self._kernel, X)
         return lambda k: self._append(X[k : k + 1])
 
     @abstractmethod
@@ -109,6 +111,22 @@ class CoreGram(Gram):
         _check_magnitude(kernel, self.rows(np.arange(self.size)))
         self.core.set_kernel(*kernel.core_arguments())
         self._kernel = kernel
+
+
+def _check_norm(squared: float) -> None:
+    """Raise if inner products or distances may overflow, whatever the kernel makes of them."""
+    if not squared < _LONGEST:
+        raise InvalidInputError(
+            f"The squared norms of the examples must stay below {_LONGEST:g}. Got {squared:g}. "
+            "Scale the features (for instance to mean 0 and variance 1)."
+        )
+
+
+def _check_all(kernel: CoreKernel, X: Any) -> None:
+    """Check examples that will come one by one."""
+    _check_magnitude(kernel, X)
+    with np.errstate(over="ignore", invalid="ignore"):
+        _check_norm(float(squared_norms(X).max(initial=0.0)))
 
 
 def _check_magnitude(kernel: CoreKernel, X: Any) -> None:
@@ -167,7 +185,7 @@ class CsrGram(CoreGram):
         self.core.append_csr(*self._arrays(X))
 
     def feeder(self, X: sparse.csr_matrix) -> Feeder:
-        _check_magnitude(self._kernel, X)
+        _check_all(self._kernel, X)
         offset, column, value = self._arrays(X)  # slicing the matrix takes ten times as long
         ends = offset.tolist()
 

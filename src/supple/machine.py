@@ -74,12 +74,14 @@ def effective_weight(
     factor = np.ones(len(y))
     for code, value in class_weight.items():
         factor[y == code] = value
-    return np.asarray(weight * factor)
+    with np.errstate(over="ignore", invalid="ignore"):  # see checked_rows
+        return np.asarray(weight * factor)
 
 
 def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
     """Return the rows of these examples, unless they are too large to compute with."""
-    rows = problem.rows(t, weight, diagonal)
+    with np.errstate(over="ignore"):
+        rows = problem.rows(t, weight, diagonal)
     for name, low, high in (
         ("C (or nu) times sample_weight times class_weight", rows.lo, rows.hi),
         ("y plus or minus epsilon", rows.c, rows.c),
@@ -229,17 +231,18 @@ def start_together(
     Nothing is done, and the result is empty, if one of them has to wait for more examples.
     """
     weight = effective_weight(examples.y, examples.weight, examples.class_weight)[parts.places]
+    diagonal = examples.gram.diagonal(parts.places) if problem.needs_diagonal else parts.t
+    rows = checked_rows(problem, parts.t, weight, diagonal)
     masses = [(_NOTHING, _NOTHING)]  # one for all
     if problem.needs_mass:
         masses = list(zip(parts.split(parts.t), parts.split(weight), strict=True))
     if any(problem.obstacle(*mass) for mass in masses):
         return []
     targets = [problem.targets(*mass) for mass in masses]
-    diagonal = examples.gram.diagonal(parts.places) if problem.needs_diagonal else parts.t
     outcomes = settle_first(
         [machine.core for machine in machines],
         parts,
-        checked_rows(problem, parts.t, weight, diagonal),
+        rows,
         targets if problem.needs_mass else targets * len(machines),
         settings,
     )

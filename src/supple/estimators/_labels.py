@@ -221,7 +221,8 @@ def whole_class_weight(
             f"{len(present)} class with positive weight. partial_fit may start with one."
         )
     if given == "balanced":
-        balanced = total.sum() / (len(present) * total[present])
+        with np.errstate(over="ignore"):  # weights beyond float64 are refused with the boxes
+            balanced = total.sum() / (len(present) * total[present])
         return dict(zip(present.tolist(), balanced.tolist(), strict=True))
     if not by_code:
         return by_code

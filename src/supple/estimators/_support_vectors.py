@@ -64,7 +64,9 @@ class KeepsSupportVectors(_Base):
         own = past.own_weight(held, engine.weight)
         factors = self._policy().factors(past, held)
         with Chain(model) as chain:
-            _reweight(chain, engine, held, own * factors)
+            with np.errstate(over="ignore"):  # the engine refuses weights that are too large
+                weight = own * factors
+            _reweight(chain, engine, held, weight)
             chain.add(engine.learn(batch.X, batch.targets, batch.weight, ids))
             support = self._drop(chain, engine)
         fresh = dict.fromkeys(ids.tolist(), past.batches)

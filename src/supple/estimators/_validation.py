@@ -19,6 +19,7 @@ from supple.estimators._params import show
 Points = Any
 
 LARGEST_EXACT_INTEGER = 2**53
+HEAVIEST = 1e290
 _FEATURES = ("n_features_in_", "feature_names_in_")
 
 
@@ -219,6 +220,11 @@ def check_weight(weight: Any, n: int) -> NDArray[np.float64]:
         raise InvalidInputError(
             f"'sample_weight' must be finite and >= 0. Got {bad} instead. Use 0 to take the weight "
             "from an example, forget to remove it."
+        )
+    if not result.max(initial=0.0) < HEAVIEST:
+        raise InvalidInputError(
+            f"'sample_weight' must stay below {HEAVIEST:g}, so that sums of weights do not "
+            f"overflow. Got {result.max():g} instead. Scale the weights down."
         )
     return result
 

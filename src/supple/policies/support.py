@@ -93,9 +93,11 @@ class SupportPolicy:
         if level is None:
             examples = past.seen if self.cumulative else past.trained
             level = examples / past.support if past.support else 1.0
-        out = np.full(len(ids), self.factor * level)
-        if self.half_life is not None:
-            born = np.array([past.born.get(i, past.batches - 1) for i in ids.tolist()])
-            out *= 0.5 ** ((past.batches - born) / self.half_life)
+        out = np.full(len(ids), self.factor)
+        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite will be refused
+            if self.half_life is not None:
+                born = np.array([past.born.get(i, past.batches - 1) for i in ids.tolist()])
+                out *= 0.5 ** ((past.batches - born) / self.half_life)
+            out *= level
         # Not 0: the user's own weight would be lost.
         return np.maximum(out, np.finfo(np.float64).tiny)

@@ -39,7 +39,7 @@ class SVDD:
         return (1.0,)
 
     def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
-        mass = self.C * float(weight.sum())
+        mass = float((self.C * weight).sum())
         if mass >= 1.0 - 1e-12:
             return None
         return (
