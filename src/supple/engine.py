@@ -354,6 +354,7 @@ class Engine:
             slots = np.arange(self.n, dtype=np.int64)
             outcomes = self._reconcile(slots, self._store.weight, counts, undo)
             self._per_class = counts
+        before["_store"].truncate(0)  # which overwrites it
         return self._report("unlearn", ids, outcomes, start)
 
     def note_scale(self) -> None:
