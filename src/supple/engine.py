@@ -159,9 +159,9 @@ class Engine:
         return self._store.weight.copy()
 
     @property
-    def heavy_classes(self) -> list[int]:
-        """Codes of the classes that have an example with positive weight."""
-        return sorted(code for code, count in self._per_class.items() if count > 0)
+    def n_classes(self) -> int:
+        """Number of classes that have an example with positive weight."""
+        return sum(count > 0 for count in self._per_class.values())
 
     def weight_of(self, ids: np.ndarray) -> np.ndarray:
         """Return the sample weights of these examples."""
@@ -252,9 +252,9 @@ class Engine:
                 if readout.diagonal:
                     out[:, column] += readout.diagonal * self.kernel.diagonal(X)
         if not np.isfinite(out[:, ready]).all():
-            row = int(np.flatnonzero(~np.isfinite(out[:, ready]).all(axis=1))[0])
+            first = int(np.flatnonzero(~np.isfinite(out[:, ready]).all(axis=1))[0])
             raise InvalidInputError(
-                f"The decision function overflows at row {row} of X. Scale the features as those "
+                f"The decision function overflows at row {first} of X. Scale the features as those "
                 "of the examples."
             )
         return out

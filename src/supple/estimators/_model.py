@@ -44,7 +44,7 @@ class Model:
 
     def drop_labels(self) -> None:
         """Drop the labels of classes without examples, unless declared or weighted."""
-        if len(self.labels) > len(self.engine.heavy_classes):
+        if len(self.labels) > self.engine.n_classes:
             held = np.unique(self.engine.y).astype(np.intp).tolist()  # also those of weight 0
             self.labels = self.labels.only({*held, *self.class_weight})
 

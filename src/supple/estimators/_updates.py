@@ -15,6 +15,8 @@ from supple.estimators._params import check_numbers
 from supple.estimators._validation import check_ids, check_weight, resolve_gamma
 from supple.interrupts import Shielded
 
+_NOTHING = np.empty(0)
+
 
 class ExactUpdates(BaseSVM):
     """Examples can leave and change as if it had been so from the start."""
@@ -88,8 +90,8 @@ class ExactUpdates(BaseSVM):
         return resolve_gamma("scale", points, weight)
 
     def _own_weight(self, model: Model, ids: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the weights that the user gave these examples."""
-        return model.engine.weight_of(ids)
+        """Return the weights that the user gave these examples, if `_forgot` needs them."""
+        return _NOTHING
 
     def _forgot(self, model: Model, own_weight: NDArray[np.float64]) -> None:
         """Adapt what else the model knows, now that examples of these weights are gone."""

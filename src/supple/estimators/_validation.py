@@ -224,7 +224,7 @@ def check_weight(weight: Any, n: int) -> NDArray[np.float64]:
     if not result.max(initial=0.0) < HEAVIEST:
         raise InvalidInputError(
             f"'sample_weight' must stay below {HEAVIEST:g}, so that sums of weights do not "
-            f"overflow. Got {result.max():g} instead. Scale the weights down."
+            f"overflow. Got {result.max():g} instead. Give smaller weights."
         )
     return result
 
