@@ -12,18 +12,21 @@ void QueryBlock::put(std::size_t q, const Query& query) {
   if (query.touched.empty()) {
     for (std::size_t f = 0; f < query.value.size(); ++f) set(f);
   } else {
-    for (std::int64_t f : query.touched) {
-      set(static_cast<std::size_t>(f));
-      touched_.push_back(static_cast<std::size_t>(f) * kQueries + q);
-    }
+    for (std::int64_t f : query.touched) set(static_cast<std::size_t>(f));
   }
+  touched_[q] = query.touched;
   norm_[q] = query.norm;
 }
 
 void QueryBlock::clear() {
-  if (touched_.empty()) std::fill(value_.begin(), value_.end(), 0.0);
-  for (std::size_t entry : touched_) value_[entry] = 0.0;
-  touched_.clear();
+  bool any_sparse = false;
+  for (std::size_t q = 0; q < kQueries; ++q) {
+    any_sparse |= !touched_[q].empty();
+    for (std::int64_t f : touched_[q]) value_[static_cast<std::size_t>(f) * kQueries + q] = 0.0;
+    touched_[q].clear();
+    norm_[q] = 0.0;
+  }
+  if (!any_sparse) std::fill(value_.begin(), value_.end(), 0.0);
 }
 
 template <typename T>
@@ -352,9 +355,49 @@ void CsrPoints::dots(const Query& query, std::size_t from, std::size_t to, doubl
 void CsrPoints::distances(const Query& query, std::size_t from, std::size_t to,
                           double* out) const {
   dots(query, from, to, out);
-  // Rounding can push the expansion of a zero distance below zero.
-  for (std::size_t j = from; j < to; ++j)
-    out[j - from] = std::max(0.0, query.norm + norm_[j] - 2.0 * out[j - from]);
+  from_dots({query.touched, query.value.data(), 1, query.norm}, from, to, out);
+}
+
+// |x|^2 + |z|^2 - 2 x'z needs only the features that both have. It loses as many digits as the sum
+// of the norms exceeds the distance by: where these are more than a few bits (examples far from the
+// origin, copies), or the norms overflow, the differences themselves are squared.
+void CsrPoints::from_dots(const Sparse& query, std::size_t from, std::size_t to,
+                          double* out) const {
+  constexpr double kFewBits = 1.0 / 16.0;
+  constexpr std::size_t kPiece = 64;  // looked through again only where some are lost
+  const double* norm = norm_.data() + from;
+  const auto lost = [&](std::size_t k) { return !(out[k] > kFewBits * (query.norm + norm[k])); };
+  for (std::size_t start = 0; start < to - from; start += kPiece) {
+    const std::size_t stop = std::min(to - from, start + kPiece);
+    int any_lost = 0;
+#pragma omp simd reduction(| : any_lost)
+    for (std::size_t k = start; k < stop; ++k) {
+      out[k] = query.norm + norm[k] - 2.0 * out[k];
+      any_lost |= lost(k) ? 1 : 0;
+    }
+    for (std::size_t k = start; any_lost != 0 && k < stop; ++k)
+      if (lost(k)) out[k] = sum_of_squared_differences(query, from + k);
+  }
+}
+
+// Over the union of the two patterns.
+double CsrPoints::sum_of_squared_differences(const Sparse& query, std::size_t slot) const {
+  const auto of_query = [&](std::int64_t f) {
+    return query.value[static_cast<std::size_t>(f) * query.stride];
+  };
+  const std::span<const std::int32_t> column = columns(slot);
+  const double* value = values(slot).data();
+  auto f = query.touched.begin();
+  double sum = 0.0;
+  for (std::size_t k = 0; k < column.size(); ++k) {
+    for (; f != query.touched.end() && *f < column[k]; ++f) sum += of_query(*f) * of_query(*f);
+    const bool both = f != query.touched.end() && *f == column[k];
+    const double difference = both ? value[k] - of_query(*f) : value[k];
+    sum += difference * difference;
+    f += both;
+  }
+  for (; f != query.touched.end(); ++f) sum += of_query(*f) * of_query(*f);
+  return sum;
 }
 
 void CsrPoints::block_dots(const QueryBlock& queries, std::size_t from, std::size_t to,
@@ -371,10 +414,8 @@ void CsrPoints::block_distances(const QueryBlock& queries, std::size_t from, std
                                 double* out, std::size_t stride) const {
   block_dots(queries, from, to, out, stride);
   for (std::size_t q = 0; q < kQueries; ++q)
-    for (std::size_t j = from; j < to; ++j) {
-      double& value = out[q * stride + j - from];
-      value = std::max(0.0, queries.norm(q) + norm_[j] - 2.0 * value);
-    }
+    from_dots({queries.touched(q), queries.data() + q, kQueries, queries.norm(q)}, from, to,
+              out + q * stride);
 }
 
 std::unique_ptr<SinglePoints> CsrPoints::single(const Kernel& kernel) const {

@@ -28,10 +28,12 @@ class QueryBlock {
   void clear();  // all queries are 0
   const double* data() const { return value_.data(); }
   double norm(std::size_t q) const { return norm_[q]; }
+  // Non-zero features of a sparse query.
+  const std::vector<std::int64_t>& touched(std::size_t q) const { return touched_[q]; }
 
  private:
   Wiped<double> value_;
-  std::vector<std::size_t> touched_;  // entries that sparse queries have set
+  std::vector<std::int64_t> touched_[kQueries];
   double norm_[kQueries] = {};
 };
 
@@ -116,6 +118,7 @@ class DensePoints final : public Points {
   Wiped<T> panels_;
 };
 
+// Rows have their columns in ascending order, and so have sparse queries.
 class CsrPoints final : public Points {
  public:
   using Points::Points;
@@ -150,6 +153,15 @@ class CsrPoints final : public Points {
   void push(const Column* column, const double* value, std::size_t count);
   template <typename Column>
   void spread(const Column* column, const double* value, std::size_t count, Query& query) const;
+  struct Sparse {  // a query: feature f has the value value[f * stride]
+    const std::vector<std::int64_t>& touched;
+    const double* value;
+    std::size_t stride;
+    double norm;
+  };
+  // Squared distances to [from, to), from the dots in out[j - from].
+  void from_dots(const Sparse& query, std::size_t from, std::size_t to, double* out) const;
+  double sum_of_squared_differences(const Sparse& query, std::size_t slot) const;
   void compact();
   // The entries of all rows, one row after the other and mostly in the order of the slots. Rows
   // that have left make gaps of zeros, which are closed when they take up half of the room.

@@ -156,7 +156,7 @@ double SinglePoints::error() const {
     case KernelKind::linear:
       return rounding * largest;
     case KernelKind::rbf:
-      return rounding * (1.0 + dot);
+      return rounding * (1.0 + 2.0 * dot);  // |x|^2 + |z|^2 + 2 |x'z| may be four times a norm
     case KernelKind::poly:
       return rounding * kernel_.degree *
              integer_power(dot + std::abs(kernel_.coef0), kernel_.degree);
