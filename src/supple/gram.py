@@ -16,7 +16,7 @@ from scipy import sparse
 
 from supple._core import FunctionGram, PointsGram
 from supple.errors import InvalidInputError, PrecomputedUpdateError
-from supple.kernels import Callable, CoreKernel, Kernel, Precomputed, squared_norms
+from supple.kernels import Callable, CoreKernel, Kernel, Precomputed, as_double, squared_norms
 
 __all__ = ["Gram", "gram_for"]
 
@@ -218,11 +218,16 @@ def _weak(gram: CallableGram | PrecomputedGram) -> Any:
 
 
 class CallableGram(Gram):
-    """Rows of any kind, kernel values from a Python function."""
+    """Rows of any kind, kernel values from a Python function.
+
+    The function always gets float64: values rounded to float32 are no kernel's, and to reach the
+    optimum they ask for takes many times as long.
+    """
 
     def __init__(self, kernel: Callable, X: Any, cache_bytes: int) -> None:
         self._kernel = kernel
-        self._X = X[:0]
+        self._dtype = X.dtype
+        self._X = as_double(X[:0])
         self.core = FunctionGram(_weak(self), cache_bytes)
 
     def _evaluate(self, A: Any, B: Any) -> np.ndarray:
@@ -244,6 +249,7 @@ class CallableGram(Gram):
         return np.ascontiguousarray(values[0])
 
     def append(self, X: Any) -> None:
+        X = as_double(X)
         diagonal = np.array(
             [self._evaluate(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])]
         )
@@ -265,9 +271,10 @@ class CallableGram(Gram):
         super().truncate(size)
 
     def rows(self, slots: np.ndarray) -> Any:
-        return self._X[slots]
+        return self._X[slots].astype(self._dtype, copy=False)
 
     def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any) -> np.ndarray:
+        X = as_double(X)
         out = np.zeros((X.shape[0], len(coef)))
         step = max(1, _BLOCK_BYTES // (8 * max(1, len(slots))))
         support = self._X[slots]
@@ -277,7 +284,7 @@ class CallableGram(Gram):
         return out
 
     def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
-        return self._evaluate(X, self._X[slots])
+        return self._evaluate(as_double(X), self._X[slots])
 
     def set_kernel(self, kernel: Kernel) -> None:
         raise InvalidInputError(

@@ -18,6 +18,7 @@ __all__ = [
     "Poly",
     "Precomputed",
     "Sigmoid",
+    "as_double",
     "squared_norms",
 ]
 
@@ -63,6 +64,11 @@ class CoreKernel(Kernel):
     def extended(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
         """Return the kernel matrix of the rows of A and B, in their precision."""
         raise TypeError(f"{type(self).__name__} is not a kernel of the core")
+
+
+def as_double(X: Any) -> Any:
+    """Return X, dense or sparse, in float64."""
+    return X.astype(np.float64, copy=False)
 
 
 def squared_norms(X: Any) -> np.ndarray:
@@ -184,6 +190,7 @@ class Callable(Kernel):
         return None
 
     def diagonal(self, X: Any) -> np.ndarray:
+        X = as_double(X)
         rows = (X[i : i + 1] for i in range(X.shape[0]))
         return np.array([float(np.asarray(self.function(row, row)).ravel()[0]) for row in rows])
 
