@@ -92,8 +92,11 @@ void Gram::make_room(Entry& entry, std::size_t n) {
 }
 
 void Gram::keep_to_budget() {
-  constexpr std::size_t kAlwaysKept = 3;
-  while (cached_bytes_ > cache_bytes_ && used_.size() > kAlwaysKept) evict(used_.back());
+  // Rows of a few hundred examples stay whatever the budget: a solver that computes them again at
+  // each step would take hundreds of times as long.
+  constexpr std::size_t kAlwaysKept = 3, kLeastBytes = 1u << 21;
+  const std::size_t budget = std::max(cache_bytes_, kLeastBytes);
+  while (cached_bytes_ > budget && used_.size() > kAlwaysKept) evict(used_.back());
 }
 
 const double* Gram::row(std::size_t slot) {

@@ -562,9 +562,10 @@ class Engine:
     def _warn(self, kkt: float) -> None:
         """Warn if a head has ended `kkt` from its optimum, or has an optimum without a margin."""
         limit = self._settings.max_iter
-        if kkt > 0.0 and limit >= 0:
+        if kkt > 0.0 and (limit >= 0 or not self._settings.exact):
+            cause = f"max_iter={limit}" if limit >= 0 else "The built-in limit on iterations"
             warn_user(
-                f"max_iter={limit} was reached before the optimality conditions held: the largest "
+                f"{cause} was reached before the optimality conditions held: the largest "
                 f"violation is {kkt:.1e} of the problem's scale (see 'kkt_violation_'). Raise "
                 "max_iter, scale the features, or lower C.",
                 NotConvergedWarning,

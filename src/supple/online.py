@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from supple.engine import Engine, Step
+from supple.errors import NotConvergedWarning, warn_user
 from supple.gram import Feeder
 from supple.interrupts import Interruptible, Shielded
 from supple.machine import Key, Machine, checked_rows, effective_weight
 from supple.qp import Rows
-from supple.solvers import Outcome
+from supple.solvers import Outcome, most_iterations
 
 __all__ = ["OnlineEngine", "Schedule"]
 
@@ -56,7 +57,7 @@ class OnlineEngine(Engine):
     """
 
     def __init__(self, *parts: Any, schedule: Schedule, seed: int | None, **settings: Any) -> None:
-        super().__init__(*parts, max_iter=-1, shrinking=True, **settings)
+        super().__init__(*parts, shrinking=True, **settings)
         self.schedule = schedule
         self.processed = 0  # examples that PROCESS has seen
         self.progress: Callable[[int, int], None] | None = None  # done and to do
@@ -104,33 +105,63 @@ class OnlineEngine(Engine):
                 self._conclude()
         return self._report("learn", ids, [Outcome("lasvm", iterations=self._steps())], start)
 
-    def finish(self) -> Step:
-        """Step until no pair of examples held violates the conditions by more than `tol`."""
-        start = time.perf_counter()
+    def finish(self, *, after_learning: bool = False) -> Step:
+        """Step until no pair of examples held violates the conditions by more than `tol`.
+
+        The model warns if the limit on the steps comes first.
+
+        Parameters
+        ----------
+        after_learning : bool
+            This is the end of the latest operation, whose steps count as well.
+        """
+        start, steps = time.perf_counter(), 0
         with Shielded():
             try:
                 for machine in self._machines.values():
-                    machine.iterations = self._finish(machine.core)
+                    own = self._finish(machine.core)
+                    machine.iterations = own + (machine.iterations if after_learning else 0)
+                    steps += own
             finally:
                 self._sweep()
                 self._conclude()
-        return self._report("finish", self.ids, [Outcome("lasvm", iterations=self._steps())], start)
+        if not self.converged:
+            self._warn_of_limit()
+        return self._report("finish", self.ids, [Outcome("lasvm", iterations=steps)], start)
 
     # ------------------------------------------------------------------ parts of an operation
 
     def _finish(self, head: Any) -> int:
+        tol, limit = self._settings.tol, self._settings.max_iter
+        if limit < 0:
+            limit = most_iterations(head)
+        converged, steps = False, 0
         try:
             with Interruptible():
                 if self._settings.trusted and head.has_blocks:
-                    _, steps = head.block_smo(self._settings.tol, -1, True, False, self.report)
-                else:
-                    _, steps = head.smo(self._settings.tol, -1, True, self.report)
+                    # In single precision a small tolerance may never be met: half of the steps.
+                    half = limit // 2
+                    converged, steps = head.block_smo(tol, half, True, False, self.report)
+                    if not converged:
+                        head.refresh()
+                if not converged and steps < limit:
+                    steps += head.smo(tol, limit - steps, True, self.report)[1]
         except BaseException:
             head.refresh()  # x is feasible, but Kx was left on the way
             raise
         finally:
             head.release()
         return int(steps)
+
+    def _warn_of_limit(self) -> None:
+        limit = self._settings.max_iter
+        cause = f"max_iter={limit}" if limit >= 0 else "The built-in limit on steps"
+        warn_user(
+            f"{cause} was reached before all pairs met tol={self._settings.tol:g}; "
+            "'kkt_violation_' tells how far the model is from the optimum. Raise max_iter, scale "
+            "the features, or lower C.",
+            NotConvergedWarning,
+        )
 
     def _steps(self) -> int:
         return sum(machine.iterations for machine in self._machines.values())

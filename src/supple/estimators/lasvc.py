@@ -59,6 +59,9 @@ class LASVC(BaseClassifier):
         Factors on C by label, as in :class:`SVC`.
     verbose : bool or int, default=False
         Print one line for each update, and progress on long ones.
+    max_iter : int, default=-1
+        Limit on the steps of `finish` in each machine; -1 means a million and 100 for each example
+        kept. A model stopped by it says so by a NotConvergedWarning.
     n_jobs : int, default=None
         Threads of `finish` and of predictions; None means 1, -1 all processors.
     random_state : int, default=None
@@ -76,7 +79,7 @@ class LASVC(BaseClassifier):
     n_process_ : int
         Calls of PROCESS. Examples that are still kept are not processed again in a later epoch.
     n_iter_ : ndarray of shape (n_machines,)
-        Steps of PROCESS and REPROCESS, or of `finish`, in the last update.
+        Steps of PROCESS, REPROCESS and `finish` in the last update.
     classes_, support_, support_ids_, support_vectors_, n_support_, dual_coef_, coef_, intercept_
         As in :class:`SVC`, of the examples kept.
     ids_ : ndarray of shape (n_held,)
@@ -131,6 +134,7 @@ class LASVC(BaseClassifier):
         cache_size: float = 200,
         class_weight: Any = None,
         verbose: bool | int = False,
+        max_iter: int = -1,
         n_jobs: int | None = None,
         random_state: int | None = None,
         decision_function_shape: str = "ovr",
@@ -151,6 +155,7 @@ class LASVC(BaseClassifier):
         self.cache_size = cache_size
         self.class_weight = class_weight
         self.verbose = verbose
+        self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.decision_function_shape = decision_function_shape
@@ -194,6 +199,8 @@ class LASVC(BaseClassifier):
     def finish(self) -> Self:
         """Step until no pair of the examples kept violates the conditions by more than `tol`.
 
+        A NotConvergedWarning comes if that takes more than `max_iter` steps.
+
         Returns
         -------
         self : object
@@ -224,14 +231,20 @@ class LASVC(BaseClassifier):
             float(params["share"]),
             int(params["reprocess"]),
         )
-        return OnlineEngine(*parts, schedule=schedule, seed=params["random_state"], **settings)
+        return OnlineEngine(
+            *parts,
+            schedule=schedule,
+            seed=params["random_state"],
+            max_iter=int(params["max_iter"]),
+            **settings,
+        )
 
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
         engine = _online(model)
         engine.progress = self._show_progress if self.verbose else None
         step = super()._learn(model, batch, whole=whole)
         if whole and self.finishing:
-            step = step.and_then(engine.finish())
+            step = step.and_then(engine.finish(after_learning=True))
         return step
 
     def _show_progress(self, done: int, total: int) -> None:

@@ -21,12 +21,13 @@ from supple.errors import SolverError
 from supple.qp import Move, Parts, Rows
 from supple.solvers.batch import looks_definite
 
-__all__ = ["Outcome", "Settings", "settle", "settle_first"]
+__all__ = ["Outcome", "Settings", "most_iterations", "settle", "settle_first"]
 
 _INFEASIBLE = "no feasible point for the new boxes and targets"
 _SMALL = 1000  # members
 _SINGLY = 5000  # members up to which violators may be admitted singly as a last resort
 _WALKING = 20_000  # the same before that, where it is cheap
+_ROUNDING = 1e-6  # relative to the scale of c: beyond it no more iterations help
 _PATIENCE = 1_000_000  # SMO iterations that a hard problem may take between two polishes
 
 
@@ -211,6 +212,20 @@ def _walks(head: Any) -> bool:
     return bool(head.members <= _WALKING and head.n_margin**2 <= 16 * head.members)
 
 
+def _within_reach(head: Any) -> bool:
+    """Return whether rounding lets more iterations come closer to what is promised."""
+    _, scale, rounding, _ = head.audit()
+    return bool(rounding <= _ROUNDING * scale)
+
+
+def most_iterations(head: Any) -> int:
+    """Return the SMO iterations after which a head that nothing else can solve is given up.
+
+    At an indefinite kernel, or at a tolerance beyond rounding, SMO may never end by itself.
+    """
+    return 1_000_000 + 100 * int(head.members)
+
+
 def _many_rounds(head: Any) -> int:
     return 100 + 20 * int(head.members)
 
@@ -239,7 +254,7 @@ def _batch(head: Any, settings: Settings, breakpoints: int, begun: _Round | None
     """
     tol, iterations = settings.tol, 0
     limited = settings.max_iter >= 0
-    waiting = patience(head) if settings.exact else -1
+    waiting = patience(head) if settings.exact else most_iterations(head)
     best: _Quality | None = None
     for _ in range(5):
         limit = settings.max_iter - iterations if limited else waiting
@@ -271,7 +286,8 @@ def _batch(head: Any, settings: Settings, breakpoints: int, begun: _Round | None
         else:
             tol *= 1e-2
         head.refresh()
-        waiting = max(waiting, min(3 * waiting, _PATIENCE))
+        if _within_reach(head):
+            waiting = max(waiting, min(3 * waiting, _PATIENCE))
     assert best is not None
     if best is not now:
         head.restore(state)
