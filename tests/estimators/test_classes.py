@@ -5,9 +5,11 @@ import copy
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.multiclass import OneVsRestClassifier
 
-from supple import SVC, InfeasibleError, InvalidInputError
+from supple import LASVC, SVC, InfeasibleError, InvalidInputError, NuSVC
 
 CLOSE = {"atol": 1e-7}
 
@@ -151,3 +153,44 @@ def test_balanced_is_for_fit_only(data):
     assert_allclose(model.decision_function(X), whole.decision_function(X), **CLOSE)
     with pytest.raises(InvalidInputError, match="for fit only"):
         SVC().fit(X, y).retune(class_weight="balanced")
+
+
+@pytest.mark.parametrize("estimator", [SVC(gamma=0.5), NuSVC(nu=0.2, gamma=0.5), LASVC(gamma=0.5)])
+def test_one_of_two_declared_classes(estimator, data):
+    X, y = data
+    for label in (0, 1):
+        model = clone(estimator).partial_fit(X[y == label], y[y == label], classes=[1, 0])
+        assert_array_equal(model.classes_, [0, 1])
+        # w = 0 and |b| = 1: the smallest constant without a margin error.
+        assert_array_equal(model.decision_function(X), np.full(40, 2.0 * label - 1.0))
+        assert_array_equal(model.predict(X), np.full(40, label))
+        assert model.score(X, y) == 0.5
+        assert_array_equal(model.n_support_, [0, 0])
+        with pytest.raises(ValueError, match="features"):
+            model.decision_function(X[:, :2])
+    undeclared = clone(estimator).partial_fit(X[y == 1], y[y == 1])
+    with pytest.raises(InfeasibleError, match="needs two classes"):
+        undeclared.decision_function(X)
+
+
+def test_one_of_two_declared_classes_after_forgetting(data):
+    X, y = data
+    model = SVC(gamma=0.5).partial_fit(X, y, classes=[0, 1])
+    before = model.decision_function(X)
+    model.forget(np.flatnonzero(y == 0))
+    assert_array_equal(model.decision_function(X), np.ones(40))
+    model.partial_fit(X[y == 0], y[y == 0])
+    assert_allclose(model.decision_function(X), before, **CLOSE)
+
+
+def test_one_vs_rest_wrapper_learns_from_batches_that_lack_classes(iris):
+    X, y = iris
+    wrapped = OneVsRestClassifier(SVC(gamma=0.5))
+    wrapped.partial_fit(X[y == 1], y[y == 1], classes=[0, 1, 2])
+    assert_array_equal(wrapped.predict(X), np.ones(150))
+    wrapped.partial_fit(X[y == 0], y[y == 0])
+    assert_array_equal(wrapped.predict(X[y < 2]), y[y < 2])
+    wrapped.partial_fit(X[y == 2], y[y == 2])
+    whole = OneVsRestClassifier(SVC(gamma=0.5)).fit(X, y)
+    assert_allclose(wrapped.decision_function(X), whole.decision_function(X), **CLOSE)
+    assert_array_equal(wrapped.predict(X), whole.predict(X))

@@ -32,13 +32,15 @@ class Classes:
 
     `columns` and `signs` turn the engine's heads into scikit-learn's: for two classes one
     machine that is positive on the second; one-vs-one (i, j) with i < j positive on i;
-    one-vs-rest i positive on i.
+    one-vs-rest i positive on i. `only` is the place of a class that alone has examples; there are
+    then no machines.
     """
 
     labels: NDArray[Any]
     codes: list[int]
     columns: list[int]
     signs: NDArray[np.float64]
+    only: int | None
 
 
 def _present_codes(model: Model) -> list[int]:
@@ -141,7 +143,8 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         y : array-like of shape (n_samples,)
             Their labels. New classes may appear at any time, unless `classes` was given.
         classes : array-like, default=None
-            All labels that may ever occur; a label outside is then an error. Optional.
+            All labels that may ever occur; a label outside is then an error. Optional. If they
+            are two, the decision function is defined from the first example on.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0. An example of weight 0 is stored but has no effect.
         ids : array-like of int, default=None
@@ -169,7 +172,9 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes) or \
                 (n_samples, n_classes * (n_classes - 1) / 2)
             Two classes: positive for ``classes_[1]``. More classes: one column per class, or
-            one per pair of classes if ``decision_function_shape="ovo"``.
+            one per pair of classes if ``decision_function_shape="ovo"``. Of two classes that
+            `partial_fit` was told of by `classes`, as long as only one has examples: 1 or -1, the
+            smallest constant for which none of them is a margin error.
         """
         model = self._fitted()
         classes = self._classes(model)
@@ -179,6 +184,8 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
                 f"The decision function of {type(self).__name__} needs two classes; so far only "
                 f"{classes.labels[0]!r} has examples with weight. predict answers with it."
             )
+        if classes.only is not None:
+            return np.full(self._query(X, model).shape[0], 2.0 * classes.only - 1.0)
         decision = self._machines(X, model, classes)
         if len(classes.codes) == 2:
             return decision[:, 0]
@@ -206,10 +213,10 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
                 "break_ties must be False when decision_function_shape is 'ovo'"
             )
         classes = self._classes(model)
+        self._check_any_class(classes)
         k = len(classes.codes)
-        if k < 2:
-            self._check_any_class(classes)
-            winner = np.zeros(self._query(X, model).shape[0], dtype=np.intp)
+        if classes.only is not None:
+            winner = np.full(self._query(X, model).shape[0], classes.only, dtype=np.intp)
         elif k == 2:
             winner = (self._machines(X, model, classes)[:, 0] >= 0).astype(np.intp)
         elif model.params["multi_class"] == "ovr" or self.break_ties:
@@ -238,9 +245,13 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
 
     def _find_classes(self, model: Model) -> Classes:
         codes = sorted(_present_codes(model), key=model.labels.label)
+        only = 0 if len(codes) == 1 else None
+        if only is not None and len(model.labels.declared) == 2:
+            both = sorted(model.labels.declared, key=model.labels.label)
+            codes, only = both, both.index(codes[0])
         column = {key: i for i, key in enumerate(model.engine.heads)}
         wanted: list[tuple[tuple[int, ...], float]]
-        if len(codes) < 2:
+        if only is not None or not codes:
             wanted = []
         elif model.params["multi_class"] == "ovo":
             pairs = [(a, b) for i, a in enumerate(codes) for b in codes[i + 1 :]]
@@ -256,6 +267,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             codes,
             [column[key] for key, _ in wanted],
             np.array([sign for _, sign in wanted]),
+            only,
         )
 
     def _oriented(self, model: Model) -> list[tuple[HeadView, float]]:
@@ -294,7 +306,10 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
 
     @property
     def classes_(self) -> NDArray[Any]:
-        """Sorted labels of the classes that have examples with positive weight."""
+        """Sorted labels of the classes that have examples with positive weight.
+
+        Of two declared classes both, even if one has no examples.
+        """
         return self._classes(self._held()).labels.copy()
 
     @property

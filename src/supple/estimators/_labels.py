@@ -155,6 +155,11 @@ class LabelTable:
     def __len__(self) -> int:
         return len(self._codes)
 
+    @property
+    def declared(self) -> list[int]:
+        """Codes of the declared classes, none if nothing was declared."""
+        return [self._codes[label] for label in self._declared or ()]
+
     def label(self, code: int) -> Any:
         """Return the label of a code."""
         return self._labels[code]
