@@ -88,8 +88,12 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             Positive for inliers, negative for outliers, exactly zero for points that rounding
             cannot tell from the boundary, such as the support vectors on it.
         """
-        decision = self._decide(X, self._fitted())[:, 0]
-        decision[np.abs(decision) <= _BOUNDARY * np.abs(self.offset_)] = 0.0
+        model = self._fitted()
+        decision = self._decide(X, model)[:, 0]
+        (head,) = model.engine.heads.values()
+        # A plane through the origin has no offset, but its values have rounding errors.
+        unknown = max(_BOUNDARY * float(np.abs(self.offset_).max()), head.rounding)
+        decision[np.abs(decision) <= unknown] = 0.0
         return decision
 
     def predict(self, X: Any) -> NDArray[np.intp]:
