@@ -103,6 +103,7 @@ class Engine:
         self.plan = plan
         self.class_weight = dict(class_weight or {})
         self.threads = 1  # that operations and predictions may use from now on
+        self.not_converged: type[Warning] = NotConvergedWarning  # how to warn of it
         self.listeners: list[CallableType[[Step], None]] = []
         self._cache_bytes = cache_bytes
         self._lasting = lasting
@@ -563,19 +564,20 @@ class Engine:
         """Warn if a head has ended `kkt` from its optimum, or has an optimum without a margin."""
         limit = self._settings.max_iter
         if kkt > 0.0 and (limit >= 0 or not self._settings.exact):
-            cause = f"max_iter={limit}" if limit >= 0 else "The built-in limit on iterations"
-            warn_user(
-                f"{cause} was reached before the optimality conditions held: the largest "
-                f"violation is {kkt:.1e} of the problem's scale (see 'kkt_violation_'). Raise "
-                "max_iter, scale the features, or lower C.",
-                NotConvergedWarning,
+            cause = f"max_iter={limit}" if limit >= 0 else "built-in limit on iterations"
+            warn_user(  # in scikit-learn's words, by which users filter warnings
+                f"Solver terminated early ({cause}).  Consider pre-processing your data "
+                "with StandardScaler or MinMaxScaler. The largest violation of the optimality "
+                f"conditions is {kkt:.1e} of the problem's scale (see 'kkt_violation_'): raise "
+                "max_iter, or lower C.",
+                self.not_converged,
             )
         elif kkt > 0.0:
             warn_user(
                 f"The optimality conditions hold to {kkt:.1e} of the problem's scale, not to "
                 f"{PROMISED:g} as promised (see 'kkt_violation_'; exact_ is False): rounding "
                 "allows no better. Scale the features, or lower C.",
-                NotConvergedWarning,
+                self.not_converged,
             )
         if any(m.ready and m.converged and m.core.marginless for m in self._machines.values()):
             warn_user(

@@ -63,7 +63,11 @@ class DamagedDataError(SuppleError, OSError):
 
 
 class NotConvergedWarning(UserWarning):
-    """The optimality conditions do not hold as promised: ``max_iter``, or rounding."""
+    """The optimality conditions do not hold as promised: ``max_iter``, or rounding.
+
+    ``supple.NotConvergedWarning``, which the estimators give, derives from this class and from
+    scikit-learn's ConvergenceWarning.
+    """
 
 
 class NotReadyWarning(UserWarning):

@@ -16,7 +16,15 @@ from scipy import sparse
 
 from supple._core import FunctionGram, PointsGram
 from supple.errors import InvalidInputError, PrecomputedUpdateError
-from supple.kernels import Callable, CoreKernel, Kernel, Precomputed, as_double, squared_norms
+from supple.kernels import (
+    Callable,
+    CoreKernel,
+    Kernel,
+    Precomputed,
+    as_double,
+    dense,
+    squared_norms,
+)
 
 __all__ = ["Gram", "gram_for"]
 
@@ -231,7 +239,7 @@ class CallableGram(Gram):
         self.core = FunctionGram(_weak(self), cache_bytes)
 
     def _evaluate(self, A: Any, B: Any) -> np.ndarray:
-        values = np.asarray(self._kernel.function(A, B), dtype=np.float64)
+        values = np.asarray(dense(self._kernel.function(A, B)), dtype=np.float64)
         if values.shape != (A.shape[0], B.shape[0]):
             raise InvalidInputError(
                 f"The 'kernel' function must return an array of shape "
@@ -256,7 +264,7 @@ class CallableGram(Gram):
         if sparse.issparse(X):
             self._X = sparse.vstack([self._X, X], format="csr")
         else:
-            self._X = np.vstack([self._X, X])
+            self._X = np.concatenate([self._X, X])
         self.core.append(diagonal)
 
     def remove(self, slots: np.ndarray) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "Precomputed",
     "Sigmoid",
     "as_double",
+    "dense",
     "squared_norms",
 ]
 
@@ -78,6 +79,11 @@ def squared_norms(X: Any) -> np.ndarray:
         return np.asarray(X.multiply(X).sum(axis=1)).ravel()
     X = np.asarray(X, dtype=np.float64)
     return np.asarray(np.einsum("ij,ij->i", X, X))
+
+
+def dense(values: Any) -> Any:
+    """Return kernel values that came as a sparse matrix, as products of CSR do, as an array."""
+    return values.toarray() if sparse.issparse(values) else values
 
 
 @dataclass(frozen=True)
@@ -181,9 +187,9 @@ class Sigmoid(CoreKernel):
 
 @dataclass(frozen=True)
 class Callable(Kernel):
-    """A function of two sample matrices that returns the matrix of kernel values."""
+    """A function of two sample matrices that returns the matrix of kernel values, maybe sparse."""
 
-    function: CallableType[[Any, Any], np.ndarray]
+    function: CallableType[[Any, Any], Any]
 
     @property
     def definite(self) -> bool | None:
@@ -192,7 +198,8 @@ class Callable(Kernel):
     def diagonal(self, X: Any) -> np.ndarray:
         X = as_double(X)
         rows = (X[i : i + 1] for i in range(X.shape[0]))
-        return np.array([float(np.asarray(self.function(row, row)).ravel()[0]) for row in rows])
+        values = (np.asarray(dense(self.function(row, row))) for row in rows)
+        return np.array([float(value.ravel()[0]) for value in values])
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import scipy.sparse as sp
 import sklearn.svm
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -32,14 +34,59 @@ PAIRS = [
 def test_parameters_are_those_of_scikit_learn(ours, theirs):
     mine = inspect.signature(ours).parameters
     other = inspect.signature(theirs).parameters
-    left_out = {"probability", "random_state"}
-    if ours is NuSVC:
-        left_out.add("class_weight")  # scikit-learn accepts it and ignores it
+    # scikit-learn's NuSVC accepts class_weight and ignores it.
+    left_out = {"class_weight"} if ours is NuSVC else set()
     without = [name for name in other if name not in left_out]
     assert [name for name in mine if name not in ("multi_class", "n_jobs")] == without
     for name in without:
-        assert mine[name].default == other[name].default
+        if name != "probability":  # whose default was False before scikit-learn 1.9
+            assert mine[name].default == other[name].default
         assert mine[name].kind == other[name].kind
+
+
+@pytest.mark.parametrize("ours", [SVC, NuSVC])
+def test_random_state_is_ignored(ours, data):
+    X, y = data
+    model = ours(random_state=0).fit(X, y)
+    same = ours(random_state=np.random.RandomState(7)).fit(X, y)
+    assert_array_equal(model.decision_function(X), same.decision_function(X))
+    model.set_params(random_state=3).forget(0)  # may change at any time
+    with pytest.raises(ValueError, match="'random_state' parameter"):
+        ours(random_state="seed").fit(X, y)
+
+
+@pytest.mark.parametrize("probability", [True, False])
+@pytest.mark.parametrize("ours", [SVC, NuSVC])
+def test_probability_is_deprecated(ours, probability, data):
+    X, y = data
+    model = ours(probability=probability)
+    with pytest.warns(FutureWarning, match=r"deprecated.*CalibratedClassifierCV\(.*SVC\(\)"):
+        model.fit(X, y)
+    assert not hasattr(model, "predict_proba")
+    assert_array_equal(model.decision_function(X), ours().fit(X, y).decision_function(X))
+    calibrated = CalibratedClassifierCV(ours(), ensemble=False).fit(X, y)  # what it points to
+    assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("ours", [SVC, SVR])
+def test_cost_must_be_finite(ours, data):
+    with pytest.raises(ValueError, match=r"'C' parameter.*range \(0.0, inf\).*Got inf"):
+        ours(C=np.inf).fit(*data)
+
+
+def test_early_end_is_a_convergence_warning(data):
+    X, y = data
+    words = r"Solver terminated early \(max_iter=1\).  Consider pre-processing your data with "
+    with pytest.warns(ConvergenceWarning, match=words) as caught:
+        SVC(max_iter=1, C=100.0).fit(X, y)
+    assert issubclass(caught[0].category, supple.NotConvergedWarning)
+    assert issubclass(supple.NotConvergedWarning, supple.errors.NotConvergedWarning)
+
+
+def test_sparse_precomputed_is_refused_as_in_scikit_learn(data):
+    X, y = data
+    with pytest.raises(TypeError, match="Sparse precomputed kernels are not supported"):
+        SVC(kernel="precomputed").fit(sp.csr_array(X @ X.T), y)
 
 
 # LIBSVM keeps kernel values in single precision, which limits what can be compared.
@@ -225,6 +272,77 @@ def test_callable(make, data):
     model = make(kernel=lambda A, B: A @ B.T).fit(X, y)
     direct = make(kernel="linear").fit(X, y)
     assert_allclose(model.predict(X), direct.predict(X), atol=1e-7)
+
+
+@pytest.mark.parametrize("container", [sp.csr_array, sp.csr_matrix])
+def test_callable_that_returns_a_sparse_matrix(container, make, data):
+    X, y = data
+    model = make(kernel=lambda A, B: A @ B.T).fit(container(X), y)
+    direct = make(kernel="linear").fit(X, y)
+    assert_allclose(model.predict(container(X)), direct.predict(X), atol=1e-7)
+    model.partial_fit(container(X[:3] + 0.1), y[:3])
+
+
+def letters(A, B):
+    """Count common letters: a linear kernel in the counts of "a" and "b"."""
+    counts = [np.array([[word.count(c) for c in "ab"] for word in words]) for words in (A, B)]
+    return counts[0] @ counts[1].T
+
+
+def values(model, X):
+    """Evaluate the decision function; with features that are integers it may be zero."""
+    return getattr(model, "decision_function", model.predict)(X)
+
+
+@pytest.mark.parametrize("make_words", [list, tuple, np.array, pd.Series])
+def test_callable_on_objects(make_words, make, data):
+    _, y = data
+    rng = np.random.default_rng(0)
+    words = ["a" * rng.poisson(3 + 3 * label) + "b" * rng.poisson(3) for label in y]
+    X = letters(words, ["a", "b"]).astype(float)
+    model = make(kernel=letters).fit(make_words(words[:30]), y[:30])
+    direct = make(kernel="linear").fit(X[:30], y[:30])
+    assert model.shape_fit_ == (30,)
+    assert not hasattr(model, "n_features_in_")
+    assert model.support_vectors_.tolist() == [words[i] for i in model.support_]
+    assert_allclose(values(model, make_words(words)), values(direct, X), atol=1e-7)
+    for each, points in ((model, make_words(words[30:])), (direct, X[30:])):
+        each.partial_fit(points, y[30:]).forget([3, 35])
+    assert_allclose(values(model, make_words(words)), values(direct, X), atol=1e-7)
+    with pytest.raises(ValueError, match="sequence of objects like those that the model holds"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        SVC(kernel=letters).fit(make_words(words), y[:30])
+
+
+def test_objects_are_for_callable_kernels_only(data):
+    _, y = data
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        SVC().fit(["a"] * 40, y)
+    model = SVC(kernel=lambda A, B: np.asarray(A @ B.T)).fit(data[0], y)
+    with pytest.raises(ValueError, match="could not convert string to float"):
+        model.predict(["a"])
+
+
+def test_sequences_of_different_lengths(data):
+    def overlap(A, B):
+        return np.array([[float(len(set(a) & set(b))) for b in B] for a in A])
+
+    sequences = [[1, 2], [2, 3, 4], [1], [5, 6, 7]] * 3
+    model = SVC(kernel=overlap).fit(sequences, [0, 1, 0, 1] * 3)
+    assert_array_equal(model.predict([[1, 2], [5, 6]]), [0, 1])
+    arrays = [np.ones((2, 3)), np.zeros((2, 4))] * 3
+    sums = SVC(kernel=lambda A, B: np.array([[a.sum() * b.sum() for b in B] for a in A]))
+    assert_array_equal(sums.fit(arrays, [0, 1] * 3).predict(arrays), [0, 1] * 3)
+
+
+def test_plane_through_the_origin_has_no_outliers():
+    # The origin lies amid the points: w = 0, rho = 0, and decision values are rounding errors.
+    X = np.random.default_rng(0).normal(scale=10.0, size=(80, 2))
+    for points in (X, sp.csr_array(X)):
+        model = OneClassSVM(kernel="linear").fit(points)
+        assert_array_equal(model.decision_function(X), np.zeros(80))
+        assert_array_equal(model.predict(X), np.ones(80))
 
 
 def test_gamma_scale_counts_weights(make, data):

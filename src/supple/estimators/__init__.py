@@ -1,5 +1,6 @@
 """The scikit-learn estimators of supple."""
 
+from supple.estimators._warnings import NotConvergedWarning
 from supple.estimators.budgetsvc import BudgetSVC
 from supple.estimators.budgetsvdd import BudgetSVDD
 from supple.estimators.lasvc import LASVC
@@ -22,6 +23,7 @@ __all__ = [
     "SVR",
     "BudgetSVC",
     "BudgetSVDD",
+    "NotConvergedWarning",
     "NuSVC",
     "OneClassSVM",
     "SVIncrementalSVC",

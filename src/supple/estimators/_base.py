@@ -33,11 +33,10 @@ from supple.estimators._validation import (
     FeaturesRestored,
     resolve_gamma,
 )
+from supple.estimators._warnings import NotConvergedWarning
 from supple.interrupts import Shielded
 from supple.multiclass import Plan, Single
 
-# Parameters that say how results are shown; they may change at any time.
-_FREE = frozenset({"n_jobs", "verbose", "decision_function_shape", "break_ties"})
 _MEBIBYTE = 2**20
 
 
@@ -52,6 +51,8 @@ class BaseSVM(FittedAttributes, ABC):
     }
     # What retune may change.
     _tunable: tuple[str, ...] = ("gamma", "coef0", "degree")
+    # Parameters that a model does not depend on; they may change at any time.
+    _free = frozenset({"n_jobs", "verbose", "decision_function_shape", "break_ties"})
     # Whether the examples may be too few for the problem to have a solution.
     _may_wait = False
     # Whether every kernel value is computed once and kept, in at least `_least_cache` bytes.
@@ -138,6 +139,7 @@ class BaseSVM(FittedAttributes, ABC):
             lasting=self._lasting,
         )
         engine.threads = self._threads()
+        engine.not_converged = NotConvergedWarning
         engine.report = self._report if self.verbose else None
         container = type(batch.X) if sp.issparse(batch.X) else None
         return Model(engine, params, gamma, container, batch.X.dtype, batch.labels, class_weight)
@@ -233,7 +235,7 @@ class BaseSVM(FittedAttributes, ABC):
             value = own[name]
             if value is built or value == built or name in but:
                 continue
-            if name in _FREE:
+            if name in self._free:
                 self._validate_params()
                 model.params[name] = value
                 continue

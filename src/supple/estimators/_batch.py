@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -14,10 +15,13 @@ from supple._core import all_finite
 from supple.errors import InvalidInputError
 from supple.estimators._labels import LabelTable, as_labels
 from supple.estimators._model import Batch
+from supple.estimators._params import show
 from supple.estimators._validation import (
     Points,
+    as_objects,
     check_ids,
     check_numeric,
+    check_objects,
     check_points,
     check_targets,
     check_weight,
@@ -99,19 +103,28 @@ class BatchChecks(BaseEstimator):
             weight = check_weight(sample_weight, n)
             if model is None and not weight.any():
                 raise InvalidInputError(
-                    "Sample weights must contain at least one non-zero number: a model cannot "
-                    f"start from {n} examples whose weights are all zero."
+                    "Invalid input - all samples have zero or negative weights. Sample weights "
+                    f"must contain at least one non-zero number: a model cannot start from {n} "
+                    "examples whose weights are all zero."
                 )
         checked_ids = None if ids is None else check_ids(ids, n)
         targets, labels = self._targets(y, n, labels)
         return Batch(X, targets, weight, checked_ids, labels)
 
     def _check_points(self, X: Any, y: Any, model: Held | None) -> tuple[Points, Any]:
+        y = "no_validation" if self._y_check is None else y
+        objects = self._objects(X, model)
+        if objects is not None:
+            if model is None:  # features of an earlier model
+                self.__dict__.pop("n_features_in_", None)
+            return objects, check_objects(self, objects, y, **(self._y_check or {}))
         precomputed = self.kernel == "precomputed"
+        if precomputed and sp.issparse(X):
+            raise TypeError("Sparse precomputed kernels are not supported. Pass X.toarray().")
         X, y = check_points(
             self,
             X,
-            "no_validation" if self._y_check is None else y,
+            y,
             reset=model is None,
             sparse=not precomputed,
             **(self._y_check or {}),
@@ -124,6 +137,19 @@ class BatchChecks(BaseEstimator):
                 f" Input is a {X.shape[0]}x{X.shape[1]} matrix."
             )
         return X, y
+
+    def _objects(self, X: Any, model: Held | None) -> NDArray[Any] | None:
+        """Return X as objects if they suit the kernel and the model, None if X has features."""
+        held = None if model is None else model.dtype == object
+        if not callable(self.kernel) or held is False:
+            return None
+        objects = as_objects(X, rows=not held)
+        if held and objects is None:
+            raise InvalidInputError(
+                "X must be a one-dimensional sequence of objects like those that the model holds, "
+                f"which its kernel compares. Got {show(X)} instead."
+            )
+        return objects
 
     def _plain_first(self, X: Any) -> bool:
         """Whether X is as a model keeps its points, so that it can start one: the short way."""
@@ -143,6 +169,7 @@ class BatchChecks(BaseEstimator):
             type(X) is np.ndarray
             and X.ndim == 2
             and X.dtype == model.dtype
+            and model.dtype.kind == "f"
             and not model.sparse
             and X.flags.c_contiguous
             and X.shape[0] > 0
@@ -154,6 +181,9 @@ class BatchChecks(BaseEstimator):
     def _query(self, X: Any, model: Held) -> Points:
         if self._plain(X, model):
             return X
+        objects = self._objects(X, model)
+        if objects is not None:
+            return objects
         precomputed = model.params["kernel"] == "precomputed"
         X, _ = check_points(self, X, "no_validation", reset=False, sparse=not precomputed)
         return conform(X, sparse=model.sparse, dtype=model.dtype, exact=False)

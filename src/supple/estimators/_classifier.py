@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Hidden, StrOptions
 from sklearn.utils.multiclass import _ovr_decision_function
 
-from supple.errors import InfeasibleError, InvalidInputError
+from supple.errors import InfeasibleError, InvalidInputError, warn_user
 from supple.estimators._base import BaseSVM
 from supple.estimators._batch import ClassTargets
 from supple.estimators._fitted import Support
@@ -24,6 +24,12 @@ from supple.multiclass import OneVsOne, OneVsRest, Plan
 
 if TYPE_CHECKING:
     from supple.engine import HeadView
+
+# Parameters of scikit-learn's classifiers that have no effect here; "probability" warns.
+IGNORED: dict[str, Any] = {
+    "probability": ["boolean", Hidden(StrOptions({"deprecated"}))],
+    "random_state": ["random_state"],
+}
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,13 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             )
         if isinstance(params.get("class_weight"), dict):
             check_class_weight(name, params["class_weight"])
+        if params.get("probability", "deprecated") != "deprecated":
+            warn_user(
+                f"The `probability` parameter was deprecated in scikit-learn 1.9 and has no effect "
+                f"in supple: {name} has no predict_proba. Use `CalibratedClassifierCV({name}(), "
+                f"ensemble=False)` of sklearn.calibration instead of `{name}(probability=True)`.",
+                FutureWarning,
+            )
 
     def _later_labels(self, model: Model, classes: ArrayLike | None) -> LabelTable:
         if classes is None:

@@ -176,9 +176,10 @@ class FittedAttributes(BatchChecks):
         return self._held().engine.kernel_evaluations
 
     @property
-    def shape_fit_(self) -> tuple[int, int]:
-        """Number of examples held and of features."""
-        return self._held().engine.n, self.n_features_in_
+    def shape_fit_(self) -> tuple[int, ...]:
+        """Number of examples held and, if they have features, of these."""
+        n = self._held().engine.n
+        return (n, self.n_features_in_) if hasattr(self, "n_features_in_") else (n,)
 
     @property
     def kkt_violation_(self) -> float:

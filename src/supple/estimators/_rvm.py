@@ -12,17 +12,13 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 
-from supple.errors import (
-    InvalidInputError,
-    NotConvergedWarning,
-    PrecomputedUpdateError,
-    warn_user,
-)
+from supple.errors import InvalidInputError, PrecomputedUpdateError, warn_user
 from supple.estimators._batch import BatchChecks
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, make_kernel
 from supple.estimators._params import check_numbers
 from supple.estimators._validation import FeaturesRestored, Points, resolve_gamma
+from supple.estimators._warnings import NotConvergedWarning
 from supple.gram import gram_for
 from supple.kernels import Kernel, Precomputed
 from supple.rvm import Posterior
@@ -256,7 +252,7 @@ def _join(old: Relevance, batch: Batch) -> Batch:
     if old.sparse:
         X = type(old.X)(sp.vstack([old.X, batch.X], format="csr"))
     else:
-        X = np.vstack([old.X, batch.X])
+        X = np.concatenate([old.X, batch.X])
     return batch._replace(
         X=X,
         targets=np.concatenate([old.targets, batch.targets]),

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from supple.errors import InvalidInputError
 from supple.estimators._params import show
 
-# Points are an ndarray or a SciPy CSR array / matrix; SciPy has no common type for them.
+# Points are an ndarray or a SciPy CSR array / matrix; SciPy has no common type for them. With a
+# callable kernel they may also be a 1-D array of objects.
 Points = Any
 
 LARGEST_EXACT_INTEGER = 2**53
@@ -89,6 +90,34 @@ def check_points(
         check_integers(X, points, "X")
     _check_finite(estimator, points)
     return points, y
+
+
+def as_objects(X: Any, *, rows: bool) -> NDArray[Any] | None:
+    """Return X as a 1-D array if it is a sequence of things without features, None if it is not.
+
+    Only a callable kernel can compare these: strings, graphs, sequences of different lengths.
+    With `rows`, a sequence of equally long sequences is none of them, but a matrix.
+    """
+    if not (isinstance(X, list | tuple) or getattr(X, "ndim", 0) == 1):
+        return None
+    objects = np.fromiter(X, dtype=object, count=len(X))
+    if any(isinstance(v, Real) for v in objects) or not objects.size:
+        return None
+    if rows:
+        try:
+            return None if np.asarray(X, dtype=object).ndim > 1 else objects
+        except ValueError:  # arrays whose shapes differ in part
+            pass
+    return objects
+
+
+def check_objects(estimator: Any, X: NDArray[Any], y: Any, **y_check: Any) -> Any:
+    """Return y checked by scikit-learn, for points that have no features to be checked."""
+    if isinstance(y, str) and y == "no_validation":
+        return None
+    y = validate_data(estimator, "no_validation", y, **y_check)
+    check_consistent_length(X, y)
+    return y
 
 
 def _canonical(X: Points) -> Points:
@@ -313,6 +342,8 @@ def resolve_gamma(gamma: str | Real, X: Points, weight: NDArray[np.float64]) -> 
     """
     if not isinstance(gamma, str):
         return float(gamma)
+    if X.ndim == 1:
+        return 0.0  # objects, for a kernel that takes no gamma
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if not weight.any():

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.utils._param_validation import Interval
 
 from supple import problems
-from supple.estimators._classifier import BaseClassifier
+from supple.estimators._classifier import IGNORED, BaseClassifier
 from supple.estimators._updates import ExactUpdates
 
 
@@ -24,8 +24,8 @@ class NuSVC(BaseClassifier, ExactUpdates):
     upper bound on the share of margin errors and a lower bound on the share of support vectors.
     There is a solution only if nu <= 2 min(W+, W-) / W with the weights W+ and W- of the two
     classes: `fit` refuses otherwise, `partial_fit` stores the examples and waits. Parameters,
-    attributes, shapes and signs are those of :class:`sklearn.svm.NuSVC`, without `probability`,
-    `random_state` and `class_weight`, which has no effect there: use `sample_weight`.
+    attributes, shapes and signs are those of :class:`sklearn.svm.NuSVC`, without
+    `class_weight`, which has no effect there: use `sample_weight`.
 
     Parameters
     ----------
@@ -45,6 +45,9 @@ class NuSVC(BaseClassifier, ExactUpdates):
         Constant in the polynomial and sigmoid kernels.
     shrinking : bool, default=True
         Whether the batch solver leaves out variables that are settled at a bound.
+    probability : bool, default="deprecated"
+        Deprecated as in scikit-learn, and without effect: `fit` points to
+        :class:`sklearn.calibration.CalibratedClassifierCV`, which gives probabilities.
     tol : float, default=1e-3
         Tolerance at which the batch solver hands over to the exact finish; the tolerance of
         the result only if the kernel is indefinite.
@@ -62,6 +65,8 @@ class NuSVC(BaseClassifier, ExactUpdates):
         One column per class, or one per pair of classes. Ignored for two classes.
     break_ties : bool, default=False
         Whether `predict` settles equal numbers of votes by the decision function ("ovr").
+    random_state : int, RandomState instance or None, default=None
+        Ignored, as in scikit-learn without `probability`: nothing here is random.
     multi_class : {"ovo", "ovr"}, default="ovo"
         One machine per pair of classes, or one per class against the rest.
 
@@ -116,9 +121,11 @@ class NuSVC(BaseClassifier, ExactUpdates):
 
     _parameter_constraints: dict[str, Any] = {
         **BaseClassifier._parameter_constraints,
+        **IGNORED,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
     _tunable = ("nu", *BaseClassifier._tunable)
+    _free = BaseClassifier._free | IGNORED.keys()
     _may_wait = True
 
     def __init__(
@@ -130,6 +137,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
         gamma: Any = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
+        probability: Any = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
         verbose: bool | int = False,
@@ -137,6 +145,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
         n_jobs: int | None = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
+        random_state: Any = None,
         multi_class: str = "ovo",
     ) -> None:
         self.nu = nu
@@ -145,6 +154,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
         self.gamma = gamma
         self.coef0 = coef0
         self.shrinking = shrinking
+        self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
         self.verbose = verbose
@@ -152,6 +162,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
         self.n_jobs = n_jobs
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
+        self.random_state = random_state
         self.multi_class = multi_class
 
     def _problem(self, params: Mapping[str, Any]) -> problems.NuSVC:

@@ -11,7 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 
 from supple import problems
 from supple.errors import InvalidInputError
-from supple.estimators._classifier import BaseClassifier
+from supple.estimators._classifier import IGNORED, BaseClassifier
 from supple.estimators._params import check_numbers, show
 from supple.estimators._updates import ExactUpdates
 
@@ -25,8 +25,7 @@ class SVC(BaseClassifier, ExactUpdates):
 
     with C_i = C * sample_weight_i * class_weight[y_i]. After any sequence of `partial_fit`,
     `forget`, `reweight` and `retune` the model is the one that `fit` gives on the examples
-    held. Parameters, attributes, shapes and signs are those of :class:`sklearn.svm.SVC`,
-    without `probability` and `random_state`.
+    held. Parameters, attributes, shapes and signs are those of :class:`sklearn.svm.SVC`.
 
     Parameters
     ----------
@@ -46,6 +45,9 @@ class SVC(BaseClassifier, ExactUpdates):
         Constant in the polynomial and sigmoid kernels.
     shrinking : bool, default=True
         Whether the batch solver leaves out variables that are settled at a bound.
+    probability : bool, default="deprecated"
+        Deprecated as in scikit-learn, and without effect: `fit` points to
+        :class:`sklearn.calibration.CalibratedClassifierCV`, which gives probabilities.
     tol : float, default=1e-3
         Tolerance at which the batch solver hands over to the exact finish; the tolerance of
         the result only if the kernel is indefinite.
@@ -67,6 +69,8 @@ class SVC(BaseClassifier, ExactUpdates):
         One column per class, or one per pair of classes. Ignored for two classes.
     break_ties : bool, default=False
         Whether `predict` settles equal numbers of votes by the decision function ("ovr").
+    random_state : int, RandomState instance or None, default=None
+        Ignored, as in scikit-learn without `probability`: nothing here is random.
     multi_class : {"ovo", "ovr"}, default="ovo"
         One machine per pair of classes, or one per class against the rest.
 
@@ -124,10 +128,12 @@ class SVC(BaseClassifier, ExactUpdates):
 
     _parameter_constraints: dict[str, Any] = {
         **BaseClassifier._parameter_constraints,
+        **IGNORED,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
     _tunable = ("C", "class_weight", *BaseClassifier._tunable)
+    _free = BaseClassifier._free | IGNORED.keys()
 
     def __init__(
         self,
@@ -138,6 +144,7 @@ class SVC(BaseClassifier, ExactUpdates):
         gamma: Any = "scale",
         coef0: float = 0.0,
         shrinking: bool = True,
+        probability: Any = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
         class_weight: Any = None,
@@ -146,6 +153,7 @@ class SVC(BaseClassifier, ExactUpdates):
         n_jobs: int | None = None,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
+        random_state: Any = None,
         multi_class: str = "ovo",
     ) -> None:
         self.C = C
@@ -154,6 +162,7 @@ class SVC(BaseClassifier, ExactUpdates):
         self.gamma = gamma
         self.coef0 = coef0
         self.shrinking = shrinking
+        self.probability = probability
         self.tol = tol
         self.cache_size = cache_size
         self.class_weight = class_weight
@@ -162,6 +171,7 @@ class SVC(BaseClassifier, ExactUpdates):
         self.n_jobs = n_jobs
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
+        self.random_state = random_state
         self.multi_class = multi_class
 
     def _problem(self, params: Mapping[str, Any]) -> problems.CSVC:
