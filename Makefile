@@ -13,7 +13,7 @@ ASAN    = .venv-asan
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-rvm exactness endurance asan docs install clean help
+.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-rvm dropin exactness endurance asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ bench-memory: $(READY) ## small memories beside the papers' tables (SUPPLE_DATA:
 bench-rvm: $(READY) ## relevance vector classification against three peers
 	@for peer in $(RVM_PEERS); do $(PIP) install $$peer || echo "$$peer cannot be installed here"; done
 	$(RUN) benchmarks/rvm.py
+
+dropin: $(READY) ## scikit-learn's own tests of its SVMs on the classes of supple
+	$(RUN) tests/dropin/run.py
 
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
 	$(RUN) benchmarks/exactness.py
