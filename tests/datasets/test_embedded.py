@@ -34,14 +34,26 @@ def test_there_are_nineteen():
     assert len(names()) == 19
 
 
+def as_csv(data):
+    """Write a set that is built from rules as a file would have it."""
+    split = ["train"] * data.n_train + ["test"] * (len(data.y) - data.n_train)
+    rows = [(*data.feature_names, "split", "class")]
+    rows += [(*x, s, y) for x, s, y in zip(data.X.tolist(), split, data.y, strict=True)]
+    return "".join(",".join(map(str, row)) + "\n" for row in rows).encode()
+
+
 @pytest.mark.parametrize("name", names())
 def test_data_agree_with_their_provenance(name):
     entry = PROVENANCE[name]
-    packed = FOLDER.joinpath(entry["file"]).read_bytes()
-    assert hashlib.sha256(packed).hexdigest() == entry["sha256"]
-    assert hashlib.sha256(gzip.decompress(packed)).hexdigest() == entry["sha256_csv"]
-
     data = load(name, prepared=False)
+    if "file" in entry:
+        packed = FOLDER.joinpath(entry["file"]).read_bytes()
+        assert hashlib.sha256(packed).hexdigest() == entry["sha256"]
+        table = gzip.decompress(packed)
+    else:
+        table = as_csv(data)
+    assert hashlib.sha256(table).hexdigest() == entry["sha256_csv"]
+
     ids = {"wbc": 1, "yeast": 1}  # columns that the provenance does not count as features
     assert len(data.X) == entry["rows"]
     assert data.X.dtype.names == data.feature_names
@@ -133,6 +145,20 @@ def test_monks_keep_their_training_part():
     assert "169 for training" in repr(load("monks2"))
 
 
+def test_monks_labels_follow_their_rules():
+    wrong = {}
+    for name, rule in {
+        "monks1": lambda a: (a["a1"] == a["a2"]) | (a["a5"] == 1),
+        "monks2": lambda a: sum(a[name] == 1 for name in a.dtype.names) == 2,
+        "monks3": lambda a: ((a["a5"] == 3) & (a["a4"] == 1)) | ((a["a5"] != 4) & (a["a2"] != 3)),
+    }.items():
+        X_train, X_test, y_train, y_test = load(name, prepared=False).split()
+        assert len(np.unique(X_test)) == 432
+        np.testing.assert_array_equal(y_test, rule(X_test))
+        wrong[name] = int(np.sum(y_train != rule(X_train)))
+    assert wrong == {"monks1": 0, "monks2": 0, "monks3": 6}
+
+
 def test_a_set_in_one_part_cannot_be_split():
     with pytest.raises(InvalidInputError, match="'sonar' comes in one part"):
         load("sonar").split()
@@ -177,10 +203,13 @@ def test_every_call_gives_fresh_arrays():
 def test_every_file_is_attributed_and_cited():
     attribution = FOLDER.joinpath("ATTRIBUTION.md").read_text(encoding="utf-8")
     packed = sorted(f.name for f in FOLDER.iterdir() if f.name.endswith(".csv.gz"))
-    assert packed == sorted(PROVENANCE[name]["file"] for name in names())
+    built = ["monks1", "monks2", "monks3"]
+    assert [name for name in names() if "file" not in PROVENANCE[name]] == built
+    assert packed == sorted(PROVENANCE[name]["file"] for name in names() if name not in built)
     for name in names():
         entry = PROVENANCE[name]
-        assert f"`{entry['file']}`" in attribution
+        file = f"`{entry['file']}`" if "file" in entry else "none, built from its rule"
+        assert f"| {name} | {file} |" in attribution
         assert f"**{name}**" in attribution
         assert entry["doi"] in attribution
 

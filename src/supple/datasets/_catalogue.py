@@ -1,14 +1,20 @@
 """What is known of each set: how it is prepared, and for those not shipped where they are."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
+from supple.datasets._dataset import Raw
 from supple.datasets._files import Reader, binary_rows, covertype, matrix, table
+from supple.datasets._monks import monks
 from supple.datasets._prepare import PLAIN, Recipe, as_it_is, grey_to_unit
 
 # Other names of the same sets: those of Rueping (2001), and that of a file.
 ALIASES = {"diabetes": "pima", "liver": "bupa", "weather_noaa": "weather"}
+
+# Sets that are defined by rules: built when they are asked for, with no file.
+BUILT: dict[str, Callable[[], Raw]] = {f"monks{i}": partial(monks, i) for i in (1, 2, 3)}
 
 _MONKS = Recipe(nominal=("a1", "a2", "a3", "a4", "a5", "a6"))
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from supple.datasets._catalogue import ALIASES, RECIPES, SOURCES, Source
+from supple.datasets._catalogue import ALIASES, BUILT, RECIPES, SOURCES, Source
 from supple.datasets._dataset import Dataset, Raw, to_pandas
 from supple.datasets._files import check_shape, read_table
 from supple.datasets._openml import download
@@ -133,7 +133,7 @@ def load(
     name = ALIASES.get(name, name)
     if name in _provenance():
         entry = _provenance()[name]
-        raw, facts, recipe = _embedded(entry), _describe(entry), RECIPES.get(name, PLAIN)
+        raw, facts, recipe = _embedded(name, entry), _describe(entry), RECIPES.get(name, PLAIN)
     elif name in SOURCES:
         raw, facts = _outside(name, SOURCES[name], download_if_missing)
         recipe = SOURCES[name].recipe
@@ -158,7 +158,9 @@ def _unknown(name: Any) -> str:
     return f"There is no data set named {name!r}. {hint}Known are: {', '.join(known)}."
 
 
-def _embedded(entry: dict[str, Any]) -> Raw:
+def _embedded(name: str, entry: dict[str, Any]) -> Raw:
+    if name in BUILT:
+        return BUILT[name]()
     packed = _SHIPPED.joinpath(entry["file"]).read_bytes()
     return read_table(gzip.decompress(packed).decode().splitlines())
 
