@@ -217,7 +217,7 @@ def test_svdd_is_a_ball():
     inside = model.predict(X)
     assert_array_equal(inside, np.where(model.decision_function(X) >= 0, 1, -1))
     assert 0 < (inside == -1).sum() <= 10
-    assert (SVDD(kernel="linear").fit(X).predict(X) == 1).all()
+    assert (SVDD(kernel="linear", C=1.0).fit(X).predict(X) == 1).all()
 
 
 def test_svdd_with_rbf_is_the_one_class_machine(data):

@@ -41,7 +41,8 @@ class BudgetSVDD(Budgeted, SVDD):
     Examples
     --------
     >>> from supple import BudgetSVDD
-    >>> model = BudgetSVDD(budget=3, kernel="linear").partial_fit([[9.0], [-1.0], [0.0], [1.0]])
+    >>> model = BudgetSVDD(budget=3, kernel="linear", C=1.0)
+    >>> _ = model.partial_fit([[9.0], [-1.0], [0.0], [1.0]])
     >>> model.ids_.tolist(), round(model.radius_, 6)
     ([3, 1, 2], 1.0)
     >>> model.predict([[0.5], [9.0]])
@@ -62,7 +63,7 @@ class BudgetSVDD(Budgeted, SVDD):
         gamma: Any = "scale",
         coef0: float = 0.0,
         tol: float = 1e-3,
-        C: float = 1.0,
+        C: float = 0.1,
         shrinking: bool = True,
         cache_size: float = 200,
         verbose: bool | int = False,

@@ -30,11 +30,12 @@ class SVC(BaseClassifier, ExactUpdates):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a margin error, > 0.
+        Cost of a margin error, > 0 and finite.
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
         the matrix given as X (no updates),
-        or a function that maps X (n, d) and Z (m, d) to the matrix (n, m).
+        or a function that maps X (n, d) and Z (m, d), or sequences of n and m objects, to the
+        matrix (n, m), dense or sparse.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -77,7 +78,8 @@ class SVC(BaseClassifier, ExactUpdates):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted labels of the classes that have examples with positive weight.
+        Sorted labels of the classes that have examples with positive weight; of
+        two classes declared to `partial_fit` both.
     support_, support_ids_ : ndarray of shape (n_SV,)
         Positions of the support vectors in ``ids_``, grouped by class, and their ids.
     support_vectors_ : ndarray or CSR of shape (n_SV, n_features)

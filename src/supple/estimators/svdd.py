@@ -30,7 +30,8 @@ class SVDD(BaseOutlier):
     ----------
     kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="rbf"
         k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
-        or a function that maps X (n, d) and Z (m, d) to the matrix (n, m).
+        or a function that maps X (n, d) and Z (m, d), or sequences of n and m objects, to the
+        matrix (n, m), dense or sparse.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -42,8 +43,9 @@ class SVDD(BaseOutlier):
     tol : float, default=1e-3
         Tolerance at which the batch solver hands over to the exact finish; the tolerance of
         the result only if the kernel is indefinite.
-    C : float, default=1.0
-        Cost of an example outside the ball, > 0.
+    C : float, default=0.1
+        Cost of an example outside the ball, > 0. With 0.1, ten examples make a ball and at most
+        ten are outliers.
     shrinking : bool, default=True
         Whether the batch solver leaves out variables that are settled at a bound.
     cache_size : float, default=200
@@ -100,7 +102,7 @@ class SVDD(BaseOutlier):
     Examples
     --------
     >>> from supple import SVDD
-    >>> model = SVDD(kernel="linear").fit([[-1.0], [0.0], [1.0]])
+    >>> model = SVDD(kernel="linear", C=1.0).fit([[-1.0], [0.0], [1.0]])
     >>> round(model.radius_, 6)
     1.0
     >>> model.predict([[0.5], [3.0]])
@@ -125,7 +127,7 @@ class SVDD(BaseOutlier):
         gamma: Any = "scale",
         coef0: float = 0.0,
         tol: float = 1e-3,
-        C: float = 1.0,
+        C: float = 0.1,
         shrinking: bool = True,
         cache_size: float = 200,
         verbose: bool | int = False,

@@ -32,7 +32,8 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
     kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
         k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
         the matrix given as X (no updates),
-        or a function that maps X (n, d) and Z (m, d) to the matrix (n, m).
+        or a function that maps X (n, d) and Z (m, d), or sequences of n and m objects, to the
+        matrix (n, m), dense or sparse.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
