@@ -29,11 +29,11 @@ class QueryBlock {
   const double* data() const { return value_.data(); }
   double norm(std::size_t q) const { return norm_[q]; }
   // Non-zero features of a sparse query.
-  const std::vector<std::int64_t>& touched(std::size_t q) const { return touched_[q]; }
+  const Wiped<std::int64_t>& touched(std::size_t q) const { return touched_[q]; }
 
  private:
   Wiped<double> value_;
-  std::vector<std::int64_t> touched_[kQueries];
+  Wiped<std::int64_t> touched_[kQueries];
   double norm_[kQueries] = {};
 };
 
@@ -154,7 +154,7 @@ class CsrPoints final : public Points {
   template <typename Column>
   void spread(const Column* column, const double* value, std::size_t count, Query& query) const;
   struct Sparse {  // a query: feature f has the value value[f * stride]
-    const std::vector<std::int64_t>& touched;
+    const Wiped<std::int64_t>& touched;
     const double* value;
     std::size_t stride;
     double norm;
