@@ -13,7 +13,7 @@ ASAN    = .venv-asan
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-rvm dropin exactness endurance asan docs install clean help
+.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-rvm dropin exactness endurance asan docs install clean help fuzz
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -70,6 +70,9 @@ exactness: $(READY) ## random sequences of operations against the oracle and sci
 
 endurance: $(READY) ## 100,000 mixed updates
 	$(RUN) benchmarks/endurance.py
+
+fuzz: $(READY) ## random walks on ordinary and wild data, every step certified (FUZZ: its options)
+	$(RUN) benchmarks/fuzz.py $(FUZZ)
 
 docs: $(READY) ## run every Python block of README.md and docs/ and every docstring example
 	$(RUN) -m pytest tests/docs
