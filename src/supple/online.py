@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supple.engine import Engine, Step
-from supple.errors import NotConvergedWarning, warn_user
+from supple.errors import warn_user
 from supple.gram import Feeder
 from supple.interrupts import Interruptible, Shielded
 from supple.machine import Key, Machine, checked_rows, effective_weight
@@ -160,7 +160,7 @@ class OnlineEngine(Engine):
             f"{cause} was reached before all pairs met tol={self._settings.tol:g}; "
             "'kkt_violation_' tells how far the model is from the optimum. Raise max_iter, scale "
             "the features, or lower C.",
-            NotConvergedWarning,
+            self.not_converged,
         )
 
     def _steps(self) -> int:

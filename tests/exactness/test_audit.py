@@ -145,7 +145,7 @@ def test_nu_without_a_margin_warns_and_is_not_exact():
 def test_epsilon_zero_uses_one_variable_of_each_pair():
     rng = np.random.default_rng(0)
     X, t = rng.normal(size=(40, 2)), rng.normal(size=40)
-    model = SVR(epsilon=0.0, C=1.0).fit(X, t)
+    model = SVR(epsilon=0.0, C=1.0, gamma=0.5).fit(X, t)
     for i in range(10):
         model.forget([i])
         (machine,) = model._model.engine._machines.values()
