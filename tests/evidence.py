@@ -64,3 +64,48 @@ def laplace(Phi, alpha, t, weight):
     _, _, height, H = mode(Phi, alpha, t, weight)
     used = np.isfinite(alpha)
     return height + 0.5 * (np.log(alpha[used]).sum() - np.linalg.slogdet(H)[1] + np.log(2 * np.pi))
+
+
+def classical(Phi, t, weight, first=1.0, sweeps=300, largest=1e9):
+    """Return precisions by the algorithm of Tipping's paper, with a flat prior on the bias.
+
+    All functions from the start, all precisions changed at once (MacKay), those beyond `largest`
+    dropped, until none changes by more than a hundredth.
+    """
+    members = np.arange(Phi.shape[1])
+    alpha, v = np.full(len(members), first), np.zeros(1 + len(members))
+    for _ in range(sweeps):
+        A = np.column_stack([np.ones(len(t)), Phi[:, members]])
+        prior = np.append(0.0, alpha)
+        v, H = _newton(A, prior, t, weight, v)
+        variance = np.linalg.inv(H).diagonal()[1:]
+        changed = (1.0 - alpha * variance) / v[1:] ** 2
+        keep = (changed > 0.0) & (changed < largest)
+        steady = keep.all() and np.abs(np.log(changed / alpha)).max(initial=0.0) < 1e-2
+        members, alpha, v = members[keep], changed[keep], v[np.append(True, keep)]
+        if steady:
+            break
+    out = np.full(Phi.shape[1], np.inf)
+    out[members] = alpha
+    return out
+
+
+def _newton(A, prior, t, weight, v):
+    """Return the maximum of the log posterior and the negative Hessian there."""
+
+    def value(v):
+        eta = A @ v
+        return weight @ (t * eta - np.logaddexp(0.0, eta)) - 0.5 * prior @ v**2
+
+    for _ in range(100):
+        p = expit(A @ v)
+        H = (A * (weight * p * (1.0 - p))[:, None]).T @ A + np.diag(prior)
+        slope = A.T @ (weight * (t - p)) - prior * v
+        step = np.linalg.solve(H, slope)
+        if slope @ step < 1e-8:
+            break
+        length = 1.0
+        while value(v + length * step) < value(v) and length > 1e-10:
+            length /= 2.0
+        v = v + length * step
+    return v, H

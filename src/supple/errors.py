@@ -18,6 +18,7 @@ __all__ = [
     "InvalidInputError",
     "NotConvergedWarning",
     "NotReadyWarning",
+    "OverfitWarning",
     "PrecomputedUpdateError",
     "SolverError",
     "StaleGammaWarning",
@@ -72,6 +73,10 @@ class NotConvergedWarning(UserWarning):
 
 class NotReadyWarning(UserWarning):
     """The examples are stored, but so far they admit no solution (nu, or SVDD's C)."""
+
+
+class OverfitWarning(UserWarning):
+    """The model has nearly as many free parameters as targets: its error bars mean nothing."""
 
 
 class InexactWarning(UserWarning):

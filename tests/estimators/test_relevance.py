@@ -200,6 +200,7 @@ def test_input_of_all_kinds(make, data):
     assert_array_equal(make().fit(frame, y).feature_names_in_, ["a", "b", "c"])
 
 
+@pytest.mark.filterwarnings("ignore::supple.OverfitWarning")
 @pytest.mark.parametrize("name", list(CASES))
 def test_degenerate_data(name, make):
     """Duplicated rows, constant features, points on a line, kernels of ones or zeros."""
@@ -319,6 +320,7 @@ def test_a_model_keeps_its_own_copy(make, data):
     assert_array_equal(values(model.partial_fit(X[:1], y[:1]), X), expected)
 
 
+@pytest.mark.filterwarnings("ignore::supple.OverfitWarning")
 def test_cross_validation(make, data):
     X, y = data
     assert np.isfinite(cross_val_score(make(), X, y, cv=3)).all()

@@ -2,11 +2,16 @@
 
 import numpy as np
 import pytest
-from evidence import gaussian, laplace, mode
-from numpy.testing import assert_allclose
+from evidence import classical, gaussian, laplace, mode
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_friedman1
+from sklearn.metrics.pairwise import rbf_kernel
+from threadpoolctl import threadpool_limits
 
-from supple import RVC, RVR
+from supple import RVC, RVR, InvalidInputError, OverfitWarning
+from supple.datasets import load
 from supple.rvm import classify, regress
+from supple.rvm._classification import independent
 
 TOL = 1e-4
 VALUES = (np.inf, 1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0)
@@ -106,6 +111,77 @@ def test_classification_ends_at_a_maximum(classes):
             assert laplace(K, changed, t, weight) <= top + 0.5
 
 
+def two_classes(name, n, positive=None):
+    """Return the first rows of a shuffled set; with `positive` that share of the last class."""
+    data = load(name)
+    t = (data.y == data.target_names[-1]).astype(float)
+    order = np.random.default_rng(0).permutation(len(t))
+    if positive is not None:
+        few, many = (order[t[order] == value] for value in (1.0, 0.0))
+        order = np.concatenate([few[: int(positive * n)], many])
+    return data.X[order[:n]], t[order[:n]]
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "positive", "gamma"),
+    [
+        ("banana", 300, None, 0.5),
+        ("banana", 400, 0.07, 0.15),  # from the bias alone: 3 functions and 30 less
+        ("sonar", 208, None, 0.005),
+        ("sonar", 208, None, 0.05),
+        ("heart", 270, None, 0.05),
+    ],
+)
+def test_classification_is_not_below_the_classical_algorithm(name, n, positive, gamma):
+    X, t = two_classes(name, n, positive)
+    K, one = rbf_kernel(X, gamma=gamma), np.ones(n)
+    found = classify(K, t, one, 1e-3, -1)
+    for first in (1.0, n**-2.0):
+        assert found.log_evidence > laplace(K, classical(K, t, one, first), t, one) - 1.0
+
+
+def test_classification_does_not_depend_on_the_unit_of_the_kernel(classes):
+    K, t, weight = classes
+    found = classify(K, t, weight, TOL, -1)
+    for unit in (1e-20, 1e20):
+        other = classify(unit * K, t, weight, TOL, -1)
+        assert_allclose(other.log_evidence, found.log_evidence, atol=1e-6)
+
+
+def test_independent_columns():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(40, 5))
+    assert len(independent(A @ A.T, 500)) == 5
+    assert len(independent(A @ A.T, 3)) == 3
+    assert len(independent(np.zeros((4, 4)), 500)) == 0
+    B = rng.normal(size=(40, 40))
+    columns = independent(B + B.T, 500)  # indefinite
+    assert len(set(columns.tolist())) == len(columns) > 1
+    assert len(independent(-A @ A.T, 500)) == 0
+
+
+@pytest.mark.parametrize("machine", [RVC, RVR])
+def test_one_result_whatever_the_number_of_threads(machine):
+    X, y = make_friedman1(200, noise=1.0, random_state=0)
+    y = y if machine is RVR else y > np.median(y)
+    fits = []
+    for threads in (1, 2, 3):
+        with threadpool_limits(limits=threads, user_api="blas"):
+            fits.append(machine(gamma=1.0).fit(X, y))
+    for fit in fits[1:]:
+        assert_array_equal(fit.relevance_, fits[0].relevance_)
+        assert_array_equal(fit.dual_coef_, fits[0].dual_coef_)
+
+
+def test_error_bars_that_mean_nothing_are_announced():
+    X, y = make_friedman1(100, noise=1.0, random_state=0)
+    RVR(gamma=0.05).fit(X, y)  # no warning
+    with pytest.warns(OverfitWarning, match="smaller gamma") as caught:
+        model = RVR(gamma=10.0).fit(X, y)
+    assert caught[0].filename == __file__
+    assert len(model.relevance_) > 90
+
+
 def test_nothing_relevant_leaves_the_bias():
     rng = np.random.default_rng(0)
     constant = np.ones((30, 30))
@@ -144,6 +220,44 @@ def test_kernel_values_of_extreme_size_are_refused(scale):
     for machine, y in ((RVR(kernel="linear"), X[:, 0]), (RVC(kernel="linear"), X[:, 0] > 0)):
         with pytest.raises(ValueError, match="kernel values whose largest is between"):
             machine.fit(X * scale, y)
+
+
+@pytest.mark.parametrize("machine", [RVC, RVR])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid", "linear"])
+def test_absurd_parameters_and_data(machine, kernel):
+    """A finite answer or an error of ours, and never a warning of NumPy."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=20) > 0).astype(int)
+    answers = 0
+    for gamma in (1e-300, 1e-12, 1.0, 1e12, 1e300):
+        for scale in (1e-300, 1e-30, 1.0, 1e100, 1e300):
+            try:
+                model = machine(kernel=kernel, gamma=gamma).fit(X * scale, y)
+            except InvalidInputError:
+                continue
+            for query in (1.0, 1e100, 1e300):
+                try:
+                    with np.errstate(over="ignore"):
+                        at = np.clip(X * scale * query, -1e300, 1e300)
+                    f = model.predict(at, return_std=True) if machine is RVR else (
+                        model.decision_function(at), model.predict_proba(at),
+                    )  # fmt: skip
+                except InvalidInputError:
+                    continue
+                assert all(np.isfinite(part).all() for part in f)
+                answers += 1
+    assert answers > 5
+
+
+def test_predictions_that_overflow_are_refused():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    for model in (RVR(kernel="linear").fit(X, X[:, 0] + X[:, 1] ** 2),
+                  RVC(kernel="linear").fit(X, X[:, 0] + X[:, 1] ** 2 > 0)):  # fmt: skip
+        far = np.vstack([X[:3], X[:1] * 1e200])
+        with pytest.raises(InvalidInputError, match="prediction for row 3 of X overflows"):
+            model.predict(far)
+        model.predict(far[:3])
 
 
 def test_a_tolerance_below_rounding_ends():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cache
 from time import perf_counter
 from typing import Any, Self
 
@@ -11,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import ThreadpoolController
 
 from supple.errors import InvalidInputError, PrecomputedUpdateError, warn_user
 from supple.estimators._batch import BatchChecks
@@ -78,9 +80,17 @@ class Relevance:
             block = kernel_block(make_kernel(self.params, self.gamma), self.X[slots], query)
         shape = (query.shape[0], len(self.machines))
         mean, variance = np.empty(shape), np.empty(shape)
-        for i, machine in enumerate(self.machines):
-            own = block[:, np.searchsorted(slots, machine.members)]
-            mean[:, i], variance[:, i] = machine.moments(own)
+        with np.errstate(over="ignore", invalid="ignore"):  # looked for below
+            for i, machine in enumerate(self.machines):
+                own = block[:, np.searchsorted(slots, machine.members)]
+                mean[:, i], variance[:, i] = machine.moments(own)
+        beyond = ~(np.isfinite(mean) & np.isfinite(variance)).all(axis=1)
+        if beyond.any():
+            raise InvalidInputError(
+                f"The prediction for row {int(beyond.argmax())} of X overflows: its kernel values "
+                f"are as large as {np.abs(block[beyond]).max():.1e}. Scale the features as those "
+                "of the training set, or choose another kernel."
+            )
         return mean, variance
 
 
@@ -91,6 +101,12 @@ def kernel_block(kernel: Kernel, points: Points, query: Points) -> NDArray[np.fl
     gram = gram_for(kernel, points, 0)
     gram.append(points)
     return gram.block(np.arange(points.shape[0], dtype=np.int64), query)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Return the thread pools of the linear algebra; they take milliseconds to find."""
+    return ThreadpoolController()
 
 
 class BaseRVM(BatchChecks):
@@ -168,7 +184,10 @@ class BaseRVM(BatchChecks):
                     f"{_LARGEST:.0e}. Got {largest:.1e}. Scale the features (for instance to mean "
                     "0 and variance 1), or choose another gamma or degree."
                 )
-            codes, machines = self._train(K, batch, whole)
+            # Sums in another order round differently, and a search among many maxima may then end
+            # at another one. Besides, threads that wait for a busy machine cost more than they do.
+            with _blas().limit(limits=1, user_api="blas"):
+                codes, machines = self._train(K, batch, whole)
             points = batch.X.copy()  # the user may go on to change theirs
             self._model = Relevance(
                 params, gamma, points, batch.targets, batch.weight, batch.labels, codes, machines

@@ -31,8 +31,9 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
     with a flat prior on b. The precisions alpha_j maximise the marginal likelihood
     prod_i p(y_i | x_i)^c_i, integrated over b and w by Laplace's approximation, with
     c_i = sample_weight_i * class_weight[y_i]. Most alpha_j become infinite; the x_j of the others
-    are the relevance vectors. The kernel need not be positive definite. The search is that of
-    Tipping and Faul, one alpha_j at a time, and ends at a local maximum.
+    are the relevance vectors. The kernel need not be positive definite. The search changes all
+    alpha_j at once (MacKay), then one at a time (Tipping and Faul), from several starts; each ends
+    at a local maximum, and the highest is taken.
 
     Parameters
     ----------
@@ -79,7 +80,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
     log_marginal_likelihood_ : ndarray of shape (n_machines,)
         Logarithm of the marginal likelihood, Laplace's approximation.
     n_iter_ : ndarray of shape (n_machines,)
-        Number of changes of an alpha_j that were made.
+        Number of changes that were made, of one alpha_j or of all at once, from all starts.
     n_samples_seen_ : int
         Examples learned since the last `fit`.
     n_features_in_ : int

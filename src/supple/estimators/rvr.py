@@ -9,9 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import RegressorMixin
 
 from supple import rvm
+from supple.errors import OverfitWarning, warn_user
 from supple.estimators._batch import RegressionTargets
 from supple.estimators._model import Batch
 from supple.estimators._rvm import BaseRVM
+
+# Share of the targets that the parameters may use up before the noise estimate is worth nothing.
+_MOST_DETERMINED = 0.5
 
 
 class RVR(RegressionTargets, RegressorMixin, BaseRVM):
@@ -77,6 +81,10 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
 
     Notes
     -----
+    Where kernels are narrow (gamma is large), the marginal likelihood may be largest with a
+    function for nearly every target and hardly any noise; the error bars then cover nothing. A fit
+    that ends with more than half as many determined parameters as targets gives an OverfitWarning.
+
     A fit holds the n x n kernel matrix. The machine is a batch method: `partial_fit` stores the
     examples and fits to all of them.
 
@@ -128,6 +136,19 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
             int(self.max_iter),
         )
         return [], [found.among(at)]
+
+    def _report(self, action: str, seconds: float) -> None:
+        super()._report(action, seconds)
+        model = self._held()
+        determined, n = model.machines[0].determined, float(model.weight.sum())
+        if len(model.slots) and determined > _MOST_DETERMINED * n:
+            warn_user(
+                f"RVR spends {determined:.0f} parameters on {n:.0f} targets. With so narrow a "
+                "kernel the marginal likelihood is largest where functions explain what is noise: "
+                "noise_ and the error bars are too small. Choose a smaller gamma (now "
+                f"{model.gamma:.3g}) or another kernel.",
+                OverfitWarning,
+            )
 
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the function to a training set, replacing what was learned before.

@@ -43,6 +43,11 @@ class Posterior:
         """Return the same, for a matrix of which the columns here are these."""
         return replace(self, members=columns[self.members])
 
+    @property
+    def determined(self) -> float:
+        """Number of parameters that the targets determine, gamma of (26)."""
+        return 1.0 + float((1.0 - self.alpha * self.covariance.diagonal()).sum())
+
     def moments(self, block: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance (29) of f where `block` has the values k(x, x_members)."""
         away = block - self.centre
