@@ -150,14 +150,18 @@ def test_classification_does_not_depend_on_the_unit_of_the_kernel(classes):
 
 def test_independent_columns():
     rng = np.random.default_rng(0)
-    A = rng.normal(size=(40, 5))
-    assert len(independent(A @ A.T, 500)) == 5
-    assert len(independent(A @ A.T, 3)) == 3
-    assert len(independent(np.zeros((4, 4)), 500)) == 0
+    A, one = rng.normal(size=(40, 5)), np.ones(40)
+    assert len(independent(A @ A.T, one, 500)) == 5
+    assert len(independent(A @ A.T, one, 3)) == 3
+    assert len(independent(np.zeros((4, 4)), one[:4], 500)) == 0
     B = rng.normal(size=(40, 40))
-    columns = independent(B + B.T, 500)  # indefinite
+    columns = independent(B + B.T, one, 500)  # indefinite
     assert len(set(columns.tolist())) == len(columns) > 1
-    assert len(independent(-A @ A.T, 500)) == 0
+    assert len(independent(-A @ A.T, one, 500)) == 0
+    K, order = rbf_kernel(A), rng.permutation(40)
+    sums = K.sum(axis=0)
+    shuffled = order[independent(K[np.ix_(order, order)], sums[order], 20)]
+    assert_array_equal(shuffled, independent(K, sums, 20))
 
 
 @pytest.mark.parametrize("machine", [RVC, RVR])

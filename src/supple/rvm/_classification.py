@@ -18,7 +18,7 @@ _BURST = 15
 # Searches from many functions: how many at most, how far a column must be from the span of those
 # chosen before it (squared, relative to the largest diagonal value), the first precisions where
 # the largest kernel value is 1 (beside these 1 / n^2, Tipping's).
-_COLUMNS = 500
+_COLUMNS = 450
 _INDEPENDENT = 1e-8
 _FIRST_ALPHA = (1.0, 1e-2)
 # They end after so many sweeps, or when no precision changes by more than this factor.
@@ -81,7 +81,8 @@ def classify(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) ->
 def _starts(model: Logistic, ends: list[Posterior]) -> Iterator[tuple[NDArray[np.intp], Floats]]:
     """Yield members and precisions to start from; `ends` grows meanwhile."""
     yield np.empty(0, dtype=np.intp), np.empty(0)
-    columns = independent(model.K, _COLUMNS)
+    sums = model.weight @ model.K
+    columns = independent(model.K, sums, _COLUMNS)
     if not len(columns):
         return
     unit = float(np.abs(model.K).max()) ** 2
@@ -89,21 +90,28 @@ def _starts(model: Logistic, ends: list[Posterior]) -> Iterator[tuple[NDArray[np
     for first in firsts:
         yield columns, np.full(len(columns), first * unit)
     union = np.unique(np.concatenate([end.members for end in ends]))
+    if not len(union):
+        return
+    # Searches may have taken different copies of a row.
+    union = union[independent(model.K[np.ix_(union, union)], sums[union], len(union))]
     for first in firsts:
         yield union, np.full(len(union), first * unit)
 
 
-def independent(K: Floats, most: int) -> NDArray[np.intp]:
+def independent(K: Floats, sums: Floats, most: int) -> NDArray[np.intp]:
     """Return up to `most` columns far from each other's span, by Cholesky with pivots.
 
-    A column whose remainder is not positive, as an indefinite kernel may have, is left out.
+    Of equal pivots, as all first ones of an rbf kernel are, the column with the largest of `sums`
+    is taken: the choice does not depend on the order of the examples. A column whose remainder
+    is not positive, as an indefinite kernel may have, is left out.
     """
     remainder = K.diagonal().copy()
     enough = _INDEPENDENT * float(remainder.max())
     rows = np.empty((min(most, len(K)), len(K)))
     columns: list[int] = []
     for k in range(len(rows)):
-        j = int(remainder.argmax())
+        largest = np.flatnonzero(remainder == remainder.max())
+        j = int(largest[sums[largest].argmax()])
         if not remainder[j] > max(enough, 0.0):
             break
         rows[k] = (K[:, j] - rows[:k, j] @ rows[:k]) / np.sqrt(remainder[j])

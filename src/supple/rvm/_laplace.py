@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_solve, cholesky, solve_triangular
+from scipy.linalg import LinAlgError, cho_solve, cholesky
+from scipy.linalg.lapack import dtrtri
 from scipy.special import expit
 
 from supple.rvm._gaussian import Floats, Posterior
@@ -29,7 +30,10 @@ class Peak(NamedTuple):
 
     def root_covariance(self) -> Floats:
         """Return a matrix R with covariance R'R."""
-        return solve_triangular(self.L, np.eye(len(self.L)), lower=True, check_finite=False)
+        if not len(self.L):
+            return self.L  # LAPACK takes no empty matrices
+        inverse: Floats = dtrtri(self.L, lower=1)[0]
+        return inverse
 
 
 class Mode(NamedTuple):
