@@ -68,8 +68,8 @@ class CoreKernel(Kernel):
 
 
 def as_double(X: Any) -> Any:
-    """Return X, dense or sparse, in float64."""
-    return X.astype(np.float64, copy=False)
+    """Return X, dense or sparse, in float64; objects without features stay as they are."""
+    return X if X.dtype == object else X.astype(np.float64, copy=False)
 
 
 def squared_norms(X: Any) -> np.ndarray:

@@ -47,8 +47,8 @@ def test_parameters_are_those_of_scikit_learn(ours, theirs):
 @pytest.mark.parametrize("ours", [SVC, NuSVC])
 def test_random_state_is_ignored(ours, data):
     X, y = data
-    model = ours(random_state=0).fit(X, y)
-    same = ours(random_state=np.random.RandomState(7)).fit(X, y)
+    model = ours(gamma=0.1, random_state=0).fit(X, y)
+    same = ours(gamma=0.1, random_state=np.random.RandomState(7)).fit(X, y)
     assert_array_equal(model.decision_function(X), same.decision_function(X))
     model.set_params(random_state=3).forget(0)  # may change at any time
     with pytest.raises(ValueError, match="'random_state' parameter"):
