@@ -579,7 +579,9 @@ class Engine:
                 "allows no better. Scale the features, or lower C.",
                 self.not_converged,
             )
-        if any(m.ready and m.converged and m.core.marginless for m in self._machines.values()):
+        if self.problem.groups == 2 and any(
+            m.ready and m.converged and m.core.marginless for m in self._machines.values()
+        ):
             warn_user(
                 f"{self.problem} leaves no margin between the classes: the decision function is 0 "
                 "up to rounding, and predictions mean nothing (exact_ is False). Lower nu, or "
