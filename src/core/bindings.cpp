@@ -9,4 +9,5 @@ NB_MODULE(_core, m) {
   bind_gram(m);
   bind_head(m);
   bind_settle(m);
+  bind_lock(m);
 }

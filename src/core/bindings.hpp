@@ -23,6 +23,7 @@ namespace nb = nanobind;
 void bind_gram(nb::module_& m);
 void bind_head(nb::module_& m);
 void bind_settle(nb::module_& m);
+void bind_lock(nb::module_& m);
 
 void check_signals();
 Progress progress_to(const nb::object& report);

@@ -43,6 +43,7 @@ P& points_of(PointsGram& gram) {
 // One after the other; each time the last example takes the freed slot.
 template <typename G>
 void remove_slots(G& gram, const In1<std::int64_t>& slots) {
+  gram.expect_removals(slots.shape(0));
   for (std::size_t k = 0; k < slots.shape(0); ++k)
     gram.remove(checked_slot(gram, slots.data()[k]));
 }
@@ -66,7 +67,7 @@ Out<T> dense_rows(PointsGram& gram, const In1<std::int64_t>& slots) {
 
 // See PointsGram::decide; coef has one row per head.
 Out<double> decide(PointsGram& gram, const In1<std::int64_t>& slots, const In2<double>& coef,
-                   std::size_t n_queries, const PointsGram::Load& load) {
+                   std::size_t n_queries, const PointsGram::Load& load, std::size_t threads) {
   require(coef.shape(1) == slots.shape(0), "coef needs one column per slot");
   for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(gram, slots.data()[k]);
   const std::size_t heads = coef.shape(0);
@@ -74,22 +75,23 @@ Out<double> decide(PointsGram& gram, const In1<std::int64_t>& slots, const In2<d
   const std::shared_ptr<const Points> support = gram.support(to_vector(slots));
   {
     nb::gil_scoped_release release;
-    gram.decide(*support, coef.data(), heads, n_queries, load, out.data());
+    gram.decide(*support, coef.data(), heads, n_queries, load, threads, out.data());
   }
   return to_numpy(std::move(out), {n_queries, heads});
 }
 
 template <typename T>
 Out<double> decide_dense(PointsGram& gram, const In1<std::int64_t>& slots,
-                         const In2<double>& coef, const In2<T>& queries) {
+                         const In2<double>& coef, const In2<T>& queries, std::size_t threads) {
   const std::size_t d = gram.points().n_features();
   require(queries.shape(1) == d, "wrong number of features");
-  return decide(gram, slots, coef, queries.shape(0), [&](std::size_t i, Query& query) {
+  const auto load = [&](std::size_t i, Query& query) {
     const T* row = queries.data() + i * d;
     query.value.assign(row, row + d);
     query.norm = 0.0;
     for (double value : query.value) query.norm += value * value;
-  });
+  };
+  return decide(gram, slots, coef, queries.shape(0), load, threads);
 }
 
 // In one pass without a temporary: 0 * x is 0 unless x is infinite or NaN.
@@ -143,7 +145,12 @@ void bind_gram(nb::module_& m) {
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
       .def_rw("lasting", &Gram::lasting)
-      .def_prop_ro("evaluations", &Gram::evaluations)
+      .def_prop_ro("evaluations",
+                   [](Gram& g) {
+                     nb::gil_scoped_release release;
+                     const std::lock_guard reading(g.audits);
+                     return g.evaluations();
+                   })
       .def("release", &Gram::release)
       .def("diagonal",
            [](const Gram& g) {
@@ -208,12 +215,11 @@ void bind_gram(nb::module_& m) {
       .def("decide_csr",
            [](PointsGram& g, const In1<std::int64_t>& slots, const In2<double>& coef,
               const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
-              const In1<double>& value) {
+              const In1<double>& value, std::size_t threads) {
              auto& points = points_of<CsrPoints>(g);
              const CsrView view = csr_view(offset, column, value, points.n_features());
-             return decide(g, slots, coef, view.rows, [&](std::size_t i, Query& query) {
-               points.load(view, i, query);
-             });
+             const auto load = [&](std::size_t i, Query& query) { points.load(view, i, query); };
+             return decide(g, slots, coef, view.rows, load, threads);
            })
       // What the block solver begins with: the values among examples in single precision, about
       // how far off they may be, and whether they come from bytes.

@@ -127,6 +127,8 @@ void bind_head(nb::module_& m) {
                        "slot out of range");
              h.take_out(to_vector(slots), n_examples);
            })
+      .def("dismiss",
+           [](Head& h, const In1<std::int64_t>& slots) { h.dismiss(to_vector(slots)); })
       .def("set_c",
            [](Head& h, const In1<double>& c) {
              require(c.shape(0) == h.variables(), "c needs one entry per variable");
@@ -161,6 +163,7 @@ void bind_head(nb::module_& m) {
              std::vector<double> kx;
              {
                nb::gil_scoped_release release;
+               const std::lock_guard reading(h.gram.audits);
                kx = uncounted_expansion(h);
              }
              return to_numpy(kx);
@@ -178,6 +181,7 @@ void bind_head(nb::module_& m) {
       .def("objective",
            [](Head& h) {
              nb::gil_scoped_release release;
+             const std::lock_guard reading(h.gram.audits);
              return h.objective(uncounted_expansion(h));
            })
       .def("path",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 namespace supple {
 
@@ -163,20 +164,28 @@ void Gram::clear() {
 }
 
 double Gram::largest_diagonal() const {
-  if (largest_ < 0.0) {
-    largest_ = 0.0;
-    for (double value : diagonal_) largest_ = std::max(largest_, std::abs(value));
+  double largest = largest_;
+  if (largest < 0.0) {
+    largest = 0.0;
+    for (double value : diagonal_) largest = std::max(largest, std::abs(value));
+    largest_ = largest;
   }
-  return largest_;
+  return largest;
 }
 
 void Gram::appended(const double* diagonal, std::size_t count) {
   if (largest_ >= 0.0)
-    for (std::size_t k = 0; k < count; ++k) largest_ = std::max(largest_, std::abs(diagonal[k]));
+    for (std::size_t k = 0; k < count; ++k)
+      largest_ = std::max(largest_.load(), std::abs(diagonal[k]));
   diagonal_.insert(diagonal_.end(), diagonal, diagonal + count);
   entries_.resize(entries_.size() + count);
   if (lasting)
     for (std::size_t slot = entries_.size() - count; slot < entries_.size(); ++slot) complete(slot);
+}
+
+void Gram::expect_removals(std::size_t count) {
+  const std::size_t needed = moves_.size() + count;
+  if (moves_.capacity() < needed) moves_.reserve(std::max(needed, 2 * moves_.capacity()));
 }
 
 void Gram::removed(std::size_t slot) {
@@ -221,6 +230,15 @@ void FunctionGram::truncate(std::size_t size) {
 }
 
 void FunctionGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {
+  if (busy_)
+    throw std::runtime_error(
+        "The kernel function asks for kernel values of the model that has called it. A kernel must "
+        "not use the model it belongs to.");
+  busy_ = true;
+  const struct Done {
+    bool& busy;
+    ~Done() { busy = false; }
+  } done{busy_};
   fn_(slot, from, to, out);
 }
 

@@ -7,6 +7,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "kernel.hpp"
@@ -62,12 +63,17 @@ class Gram {
   virtual void release() {}  // what blocks are computed from, until it is needed again
   virtual bool linear() const { return false; }
   void clear();
+  // So that so many removals, which come next, cannot fail half-way for want of memory.
+  void expect_removals(std::size_t count);
   std::size_t cache_bytes() const { return cache_bytes_; }
   std::size_t threads = 1;  // that blocks of rows may use
   double rows_asked = 0.0;  // share of its matrix that the last small head needed
   // Kernel values computed so far to learn; neither decisions nor audits from scratch count.
   std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
   void set_evaluations(std::uint64_t number) { evaluations_ = number; }
+  // Readers that need kernel values use the cache and the count one after the other. A kernel
+  // written in Python may ask again within.
+  std::recursive_mutex audits;
   // Every value is computed once, when the later of its two examples arrives, and read from then
   // on. For few examples: the cache must have room for all rows. Set before the first one comes.
   bool lasting = false;
@@ -83,7 +89,8 @@ class Gram {
   void removed(std::size_t slot);     // the last example has moved to `slot`
   void truncated(std::size_t size);   // examples from `size` on are gone
   std::vector<double> diagonal_;
-  mutable double largest_ = -1.0;  // of diagonal_, or negative: not known
+  // Of diagonal_, or negative: not known. Several readers may find it at once.
+  mutable std::atomic<double> largest_ = -1.0;
   mutable std::atomic<std::uint64_t> evaluations_ = 0;
 
  private:
@@ -136,7 +143,7 @@ class PointsGram final : public Gram {
   // spreads a query. Changes nothing here, so several threads may ask at once.
   using Load = std::function<void(std::size_t, Query&)>;
   void decide(const Points& support, const double* coef, std::size_t heads, std::size_t n_queries,
-              const Load& load, double* out) const;
+              const Load& load, std::size_t n_threads, double* out) const;
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
   void release() override {
     compact_.reset();
@@ -215,6 +222,7 @@ class FunctionGram final : public Gram {
  private:
   RowFunction fn_;
   std::size_t size_ = 0;
+  bool busy_ = false;  // with fn_
 };
 
 }  // namespace supple

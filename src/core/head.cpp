@@ -160,12 +160,23 @@ void Head::enter(const Slots& entering, const std::vector<double>& c_new,
   }
 }
 
-void Head::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples) {
+void Head::check_at_zero(const std::vector<std::int64_t>& slots) const {
   for (std::int64_t s : slots)
     if (const std::int64_t m = member_at(s); m >= 0)
       for (std::size_t j = 0; j < per; ++j)
         if (x[static_cast<std::size_t>(m) * per + j] != 0.0)
           throw std::logic_error("a member can leave only with its variables at 0");
+}
+
+void Head::dismiss(const std::vector<std::int64_t>& slots) {
+  check_at_zero(slots);
+  for (std::int64_t s : slots)
+    if (const std::int64_t m = member_at(s); m >= 0) remove(static_cast<std::size_t>(m));
+  look_if_in_place();
+}
+
+void Head::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples) {
+  check_at_zero(slots);
   for (std::int64_t s : slots) {
     if (const std::int64_t m = member_at(s); m >= 0) remove(static_cast<std::size_t>(m));
     const std::int64_t last = --n_examples, moved = member_at(last);

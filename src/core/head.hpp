@@ -127,6 +127,8 @@ struct Head {
   // The store removes the examples at these slots one after the other, and each time the one in
   // the last slot takes the freed one. Members leave with all variables at 0.
   void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
+  // The same for members whose examples stay in the store.
+  void dismiss(const std::vector<std::int64_t>& slots);
   std::int64_t member_at(std::int64_t slot_wanted) const;
 
   // Put boxes and targets to new values at once: x is clipped, and what the targets then miss is
@@ -242,6 +244,7 @@ struct Head {
              const std::vector<double>& block_rows);
   template <typename Coefficient>  // coefficient(variable)
   Expansion by_member(const Coefficient& coefficient) const;
+  void check_at_zero(const std::vector<std::int64_t>& slots) const;
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();

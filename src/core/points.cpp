@@ -1,6 +1,7 @@
 #include "points.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "panels.hpp"
@@ -324,8 +325,12 @@ void CsrPoints::truncate(std::size_t size) {
 void CsrPoints::compact() {
   Wiped<std::int32_t> column;
   Wiped<double> value;
-  column.reserve(entries_);
-  value.reserve(entries_);
+  try {
+    column.reserve(entries_);
+    value.reserve(entries_);
+  } catch (const std::bad_alloc&) {  // the gaps stay for now
+    return;
+  }
   for (std::size_t slot = 0; slot < size_; ++slot) {
     column.insert(column.end(), columns(slot).begin(), columns(slot).end());
     value.insert(value.end(), values(slot).begin(), values(slot).end());

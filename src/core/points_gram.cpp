@@ -131,10 +131,11 @@ std::shared_ptr<const Points> PointsGram::support(const Slots& slots) {
 }
 
 void PointsGram::decide(const Points& support, const double* coef, std::size_t heads,
-                        std::size_t n_queries, const Load& load, double* out) const {
+                        std::size_t n_queries, const Load& load, std::size_t n_threads,
+                        double* out) const {
   const std::size_t n = support.size();
   std::fill_n(out, n_queries * heads, 0.0);
-  share(threads, n_queries, kQueries, [&](std::size_t begin, std::size_t end) {
+  share(n_threads, n_queries, kQueries, [&](std::size_t begin, std::size_t end) {
     QueryBlock queries(support.n_features());
     Query query;
     std::vector<double> values(kQueries * kTile);

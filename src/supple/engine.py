@@ -102,7 +102,7 @@ class Engine:
         self.kernel = kernel
         self.plan = plan
         self.class_weight = dict(class_weight or {})
-        self.threads = 1  # that operations and predictions may use from now on
+        self.threads = 1  # that operations may use from now on
         self.not_converged: type[Warning] = NotConvergedWarning  # how to warn of it
         self.listeners: list[CallableType[[Step], None]] = []
         self._cache_bytes = cache_bytes
@@ -231,10 +231,10 @@ class Engine:
         assert self._gram is not None
         return self._gram.rows(np.ascontiguousarray(slots, dtype=np.int64))
 
-    def decision(self, X: Any) -> np.ndarray:
+    def decision(self, X: Any, threads: int = 1) -> np.ndarray:
         """Return the decision values of the rows of X, one column per head.
 
-        Columns of heads that are not ready are NaN.
+        Columns of heads that are not ready are NaN. Nothing changes here: several may ask at once.
         """
         assert self._gram is not None
         heads = list(self.heads.values())
@@ -243,8 +243,7 @@ class Engine:
         coef = np.zeros((len(heads), len(union)))
         for row, (slots, values) in zip(coef, expansions, strict=True):
             row[np.searchsorted(union, slots)] = values
-        self._gram.core.threads = self.threads
-        out = self._gram.expand(union, coef, X)
+        out = self._gram.expand(union, coef, X, threads)
         ready = [head.ready for head in heads]
         with np.errstate(over="ignore", invalid="ignore"):
             for column, head in enumerate(heads):
@@ -261,10 +260,12 @@ class Engine:
         return out
 
     def __getstate__(self) -> dict[str, Any]:
+        # A copy throughout: the engine may go on before the state is written to a file.
         state = self.__dict__ | {"listeners": []}  # those who listen belong to this engine only
         state["_settings"] = replace(self._settings, report=None)
         state["_audited"] = None
         state["_evaluated"] = self.kernel_evaluations
+        state["_store"], state["_per_class"] = self._store.copied(), self._per_class.copy()
         state["_gram"] = None if self._gram is None else self.points(np.arange(self.n))
         state["_machines"] = {key: m.to_arrays() for key, m in self._machines.items()}
         return state
@@ -286,7 +287,7 @@ class Engine:
 
         For a sequence of operations that is to succeed or fail as a whole.
         """
-        state = self.__getstate__() | {"_store": self._store.copied()}
+        state = self.__getstate__()
         return lambda: self.__setstate__(state | {"listeners": self.listeners})
 
     # ------------------------------------------------------------------ writing
@@ -330,8 +331,8 @@ class Engine:
         counts = self._recount(self._store.y[slots], self._store.weight[slots], -1)
         with Transaction() as undo:
             outcomes = self._reconcile(slots, weight, counts, undo, leaving=True)
-            self._per_class = counts
             self._take_out(-np.sort(-slots))
+            self._per_class = counts
         return self._report("unlearn", ids, outcomes, start)
 
     def restart_without(self, ids: np.ndarray, kernel: Kernel) -> Step:

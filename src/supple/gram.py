@@ -78,7 +78,7 @@ class Gram(ABC):
         """Return the feature vectors at these slots."""
 
     @abstractmethod
-    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any) -> np.ndarray:
+    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any, threads: int = 1) -> np.ndarray:
         """Return k(X, examples at slots) @ coef.T, in bounded memory."""
 
     def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
@@ -167,8 +167,10 @@ class DenseGram(CoreGram):
         take = self.core.rows_f32 if self._single else self.core.rows_f64
         return np.asarray(take(slots))
 
-    def expand(self, slots: np.ndarray, coef: np.ndarray, X: np.ndarray) -> np.ndarray:
-        return np.asarray(self.core.decide(slots, coef, np.ascontiguousarray(X)))
+    def expand(
+        self, slots: np.ndarray, coef: np.ndarray, X: np.ndarray, threads: int = 1
+    ) -> np.ndarray:
+        return np.asarray(self.core.decide(slots, coef, np.ascontiguousarray(X), threads))
 
 
 class CsrGram(CoreGram):
@@ -209,8 +211,10 @@ class CsrGram(CoreGram):
         shape = (len(slots), self._n_features)
         return self._kind((data.astype(self._dtype), indices, indptr), shape=shape)
 
-    def expand(self, slots: np.ndarray, coef: np.ndarray, X: sparse.csr_matrix) -> np.ndarray:
-        return np.asarray(self.core.decide_csr(slots, coef, *self._arrays(X)))
+    def expand(
+        self, slots: np.ndarray, coef: np.ndarray, X: sparse.csr_matrix, threads: int = 1
+    ) -> np.ndarray:
+        return np.asarray(self.core.decide_csr(slots, coef, *self._arrays(X), threads))
 
 
 def _weak(gram: CallableGram | PrecomputedGram) -> Any:
@@ -271,8 +275,9 @@ class CallableGram(Gram):
         keep = np.arange(self.size)
         for removed, slot in enumerate(slots.tolist(), start=1):
             keep[slot] = keep[self.size - removed]
-        self._X = self._X[keep[: self.size - len(slots)]]
+        staying = self._X[keep[: self.size - len(slots)]]
         super().remove(slots)
+        self._X = staying
 
     def truncate(self, size: int) -> None:
         self._X = self._X[:size]
@@ -281,7 +286,7 @@ class CallableGram(Gram):
     def rows(self, slots: np.ndarray) -> Any:
         return self._X[slots].astype(self._dtype, copy=False)
 
-    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any) -> np.ndarray:
+    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any, threads: int = 1) -> np.ndarray:
         X = as_double(X)
         out = np.zeros((X.shape[0], len(coef)))
         step = max(1, _BLOCK_BYTES // (8 * max(1, len(slots))))
@@ -329,7 +334,9 @@ class PrecomputedGram(Gram):
     def rows(self, slots: np.ndarray) -> np.ndarray:
         return self._matrix[slots]
 
-    def expand(self, slots: np.ndarray, coef: np.ndarray, X: np.ndarray) -> np.ndarray:
+    def expand(
+        self, slots: np.ndarray, coef: np.ndarray, X: np.ndarray, threads: int = 1
+    ) -> np.ndarray:
         if X.shape[1] != self.size:
             raise InvalidInputError(
                 f"A precomputed kernel matrix for prediction needs one column for each of the "

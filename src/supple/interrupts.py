@@ -14,6 +14,7 @@ import _signal
 import signal
 import threading
 from collections.abc import Callable
+from contextlib import ExitStack
 from types import FrameType
 from typing import Any
 
@@ -101,8 +102,10 @@ class Transaction:
         return self._undo
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        try:
-            for action in reversed(self._undo if kind is not None else []):
-                action()
-        finally:
+        if kind is None:
             self._shield.__exit__(kind, *rest)
+            return
+        with ExitStack() as undoing:  # goes on to the end, whatever fails on the way
+            undoing.push(self._shield)
+            for action in self._undo:
+                undoing.callback(action)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -12,8 +13,8 @@ import numpy as np
 
 from supple.engine import Engine, Step
 from supple.errors import warn_user
-from supple.gram import Feeder
-from supple.interrupts import Interruptible, Shielded
+from supple.gram import Feeder, Gram
+from supple.interrupts import Interruptible, Transaction
 from supple.machine import Key, Machine, checked_rows, effective_weight
 from supple.qp import Rows
 from supple.solvers import Outcome, most_iterations
@@ -47,13 +48,14 @@ class _Work:
     ids: np.ndarray
     feed: Feeder
     heads: dict[Key, tuple[dict[int, int], Rows]]  # place of example k in the rows
+    before: int  # examples held when the batch came
+    dismissed: list[int]  # their slots, of those who have left the heads since
 
 
 class OnlineEngine(Engine):
     """LASVM machines: PROCESS and REPROCESS instead of exact optima.
 
-    The examples held are those that some head uses or may soon use; all others are gone. After
-    every example the model is complete, so work that is interrupted can go on from there.
+    The examples held are those that some head uses or may soon use; all others are gone.
     """
 
     def __init__(self, *parts: Any, schedule: Schedule, seed: int | None, **settings: Any) -> None:
@@ -62,6 +64,7 @@ class OnlineEngine(Engine):
         self.processed = 0  # examples that PROCESS has seen
         self.progress: Callable[[int, int], None] | None = None  # done and to do
         self._random = np.random.default_rng(seed)
+        self._copied = False  # since the last operation
 
     @property
     def exact(self) -> bool:
@@ -69,40 +72,32 @@ class OnlineEngine(Engine):
         return False
 
     def __getstate__(self) -> dict[str, Any]:
-        # Kx is not saved. Computed afresh here as well, it is the same to the last bit in both,
-        # and so is what they do next.
-        for machine in self._machines.values():
-            machine.core.refresh()
-        return super().__getstate__() | {"progress": None}
+        # Kx is not saved. Computed afresh before the next operation here as well, it is the same
+        # to the last bit in both, and so is what they do then.
+        self._copied = True
+        own = {"progress": None, "_copied": False, "_random": copy.deepcopy(self._random)}
+        return super().__getstate__() | own
 
     def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray | None) -> Step:
         """Work through a batch."""
         start = time.perf_counter()
         ids = self.number(ids, X.shape[0])
-        if self._gram is None:
-            self._gram = self._empty_gram(X)
-        self._gram.refuse_updates()
-        self._gram.core.threads = self.threads
-        with Shielded():
-            work = self._prepare(X, y, weight, ids)
-            visited: list[int] = []
-            try:
-                for k in self._order(work):
-                    self._visit(work, k)
-                    visited.append(k)
-                    if len(visited) % _SWEEP == 1:
-                        self._sweep()
-                        with Interruptible():
-                            pass
-                    if self.progress is not None and len(visited) % _NEWS == 0:
-                        self.progress(len(visited), self._to_do(work))
-            except BaseException:
-                ids = ids[np.unique(visited).astype(np.intp)]
-                raise
-            finally:
-                self._store.count_arrivals(len(ids), int(ids.max(initial=-1)))
-                self._sweep()
-                self._conclude()
+        largest = int(ids.max(initial=-1))
+        with Transaction() as undo:
+            gram = self._gram_for(X, undo)
+            gram.core.threads = self.threads
+            self._remember(undo)
+            work = self._prepare(gram, X, y, weight, ids)
+            for visited, k in enumerate(self._order(work), start=1):
+                self._visit(work, k)
+                if visited % _SWEEP == 1:
+                    self._sweep(work)
+                    with Interruptible():
+                        pass
+                if self.progress is not None and visited % _NEWS == 0:
+                    self.progress(visited, self._to_do(work))
+            self._conclude(work.dismissed)
+            self._store.count_arrivals(len(ids), largest)
         return self._report("learn", ids, [Outcome("lasvm", iterations=self._steps())], start)
 
     def finish(self, *, after_learning: bool = False) -> Step:
@@ -116,15 +111,13 @@ class OnlineEngine(Engine):
             This is the end of the latest operation, whose steps count as well.
         """
         start, steps = time.perf_counter(), 0
-        with Shielded():
-            try:
-                for machine in self._machines.values():
-                    own = self._finish(machine.core)
-                    machine.iterations = own + (machine.iterations if after_learning else 0)
-                    steps += own
-            finally:
-                self._sweep()
-                self._conclude()
+        with Transaction() as undo:
+            self._remember(undo)
+            for machine in self._machines.values():
+                own = self._finish(machine.core)
+                machine.iterations = own + (machine.iterations if after_learning else 0)
+                steps += own
+            self._conclude([])
         if not self.converged:
             self._warn_of_limit()
         return self._report("finish", self.ids, [Outcome("lasvm", iterations=steps)], start)
@@ -146,9 +139,6 @@ class OnlineEngine(Engine):
                         head.refresh()
                 if not converged and steps < limit:
                     steps += head.smo(tol, limit - steps, True, self.report)[1]
-        except BaseException:
-            head.refresh()  # x is feasible, but Kx was left on the way
-            raise
         finally:
             head.release()
         return int(steps)
@@ -163,13 +153,48 @@ class OnlineEngine(Engine):
             self.not_converged,
         )
 
+    def _gram_for(self, X: Any, undo: list[Callable[[], None]]) -> Gram:
+        """Return the Gram matrix, which will have its present size again if the operation fails."""
+        before = self.n
+        if self._gram is None:
+            self._gram = self._empty_gram(X)
+            undo.append(self._drop_gram)
+        else:
+            gram = self._gram
+            undo.append(lambda: gram.truncate(before))
+        self._gram.refuse_updates()
+        return self._gram
+
+    def _remember(self, undo: list[Callable[[], None]]) -> None:
+        """Note how to get back to the present state, but for the Gram matrix.
+
+        That works as long as no example that is held now leaves its slot, as none does before
+        `_conclude`.
+        """
+        machines, counts, processed = self._machines, self._per_class.copy(), self.processed
+        before, bits = self.n, self._random.bit_generator
+        state = bits.state
+
+        def back() -> None:
+            self._machines, self._per_class, self.processed = machines, counts, processed
+            bits.state = state
+            self._store.truncate(before)
+
+        undo.append(back)
+        for machine in machines.values():
+            if self._copied:
+                machine.core.refresh()
+            undo.append(machine.restorer())
+        self._copied = False
+
     def _steps(self) -> int:
         return sum(machine.iterations for machine in self._machines.values())
 
-    def _prepare(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray) -> _Work:
+    def _prepare(
+        self, gram: Gram, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray
+    ) -> _Work:
         """Open heads for new classes and compute the rows of the batch in every head."""
-        assert self._gram is not None
-        feed = self._gram.feeder(X)  # raises before anything has changed
+        feed = gram.feeder(X)
         labels = self._classes() | set(y[weight > 0.0].astype(int).tolist())
         effective = effective_weight(y, weight, self.class_weight)
         heads = {}
@@ -184,7 +209,7 @@ class OnlineEngine(Engine):
         self._machines = {key: self._machines[key] for key in heads}
         for machine in self._machines.values():
             machine.iterations = 0
-        return _Work(X, y, weight, ids, feed, heads)
+        return _Work(X, y, weight, ids, feed, heads, self.n, [])
 
     def _classes(self) -> set[int]:
         """Return the codes of the classes that have an example here."""
@@ -259,7 +284,7 @@ class OnlineEngine(Engine):
         """Return how far each is from the boundary; for gradient selection on its right side."""
         for machine in self._machines.values():
             machine.core.settle_mu()
-        f = self.decision(work.X[candidates])
+        f = self.decision(work.X[candidates], self.threads)
         if self.schedule.selection != "gradient":
             return np.abs(f).min(axis=1)
         y = work.y[candidates]
@@ -281,16 +306,12 @@ class OnlineEngine(Engine):
         ]
         if not self._store.holds(int(work.ids[k])):
             slot = gram.size
-            try:
-                work.feed(k)
-                used = not concerned  # the only class so far: it will be needed
-                for machine, place, rows in concerned:
-                    i = place[k]
-                    used |= machine.core.process(slot, rows.c[i], rows.lo[i], rows.hi[i], tol)
-                    machine.iterations += 1
-            except BaseException:  # a kernel written in Python has failed
-                self._decide(work, k, slot, concerned, self._in_use(slot))
-                raise
+            work.feed(k)
+            used = not concerned  # the only class so far: it will be needed
+            for machine, place, rows in concerned:
+                i = place[k]
+                used |= machine.core.process(slot, rows.c[i], rows.lo[i], rows.hi[i], tol)
+                machine.iterations += 1
             self._decide(work, k, slot, concerned, used)
             self.processed += 1
         for machine, _, _ in concerned:
@@ -310,17 +331,28 @@ class OnlineEngine(Engine):
         last = np.array([slot])
         for machine, _, _ in concerned:
             machine.core.take_out(last, slot + 1)
-        if self._gram.size > slot:
-            self._gram.remove(last)
+        self._gram.remove(last)
 
-    def _in_use(self, slot: int) -> bool:
-        heads = (machine.core for machine in self._machines.values())
-        return any(bool(head.x[head.slot == slot].any()) for head in heads)
+    def _sweep(self, work: _Work) -> None:
+        """Let go the examples that are idle in all their heads.
 
-    def _sweep(self) -> None:
-        """Let go the examples that are idle in all their heads."""
-        if not self._machines:
+        Those that were there before the batch only leave the heads for now: should the operation
+        fail, they are still in their slots.
+        """
+        leaving = self._leaving()
+        if not len(leaving):
             return
+        old = leaving[leaving < work.before]
+        if len(old):
+            for machine in self._machines.values():
+                machine.core.dismiss(old)
+            work.dismissed.extend(old.tolist())
+        new = leaving[leaving >= work.before]
+        if len(new):
+            self._take_out(new[::-1].copy())
+
+    def _leaving(self) -> np.ndarray:
+        """Return the slots of examples that are idle in all their heads, ascending."""
         idle = np.zeros(self.n, dtype=np.int64)
         heads = np.zeros(self.n, dtype=np.int64)
         for machine in self._machines.values():
@@ -332,14 +364,19 @@ class OnlineEngine(Engine):
             if count == self._per_class[code]:
                 leaving[np.flatnonzero(leaving & (self._store.y == code))[0]] = False
         slots = np.flatnonzero(leaving)
-        if len(slots):
-            self._per_class.subtract(self._store.y[slots].astype(int).tolist())
-            self._take_out(slots[::-1].copy())
+        self._per_class.subtract(self._store.y[slots].astype(int).tolist())
+        return slots
 
-    def _conclude(self) -> None:
-        """Set the constants of the decision functions; heads without examples of a class go."""
+    def _conclude(self, dismissed: list[int]) -> None:
+        """Set the constants of the decision functions; let go who is idle or was `dismissed`.
+
+        Heads without examples of a class go.
+        """
         self._audited = None
+        slots = np.sort(np.concatenate([self._leaving(), np.array(dismissed, dtype=np.int64)]))
         keys = set(self.plan.keys(sorted(self._classes())))
         self._machines = {key: m for key, m in self._machines.items() if key in keys}
         for machine in self._machines.values():
             machine.converged = machine.core.settle_mu() <= self._settings.tol
+        if len(slots):
+            self._take_out(slots[::-1].copy())

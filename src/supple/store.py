@@ -143,11 +143,11 @@ class Store:
         self.next_id = max(self.next_id, largest + 1)
 
     def truncate(self, size: int) -> None:
-        """Take back the latest appends."""
-        if self._known is not None:
-            for i in self._id[size : self._n].tolist():
-                del self._known[i]
-        self._clear_from(size)
+        """Take back the latest appends, also one that has failed on its way."""
+        self._known = None
+        for name in _COLUMNS:
+            getattr(self, name)[size:] = 0
+        self._n = size
 
     def set_scaling(self, scaling: np.ndarray | bool) -> None:
         self._scaling[: self._n] = scaling

@@ -1,5 +1,6 @@
 """LASVC: close to SVC after some passes, exact to `tol` on what it keeps, and it keeps little."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -121,9 +122,10 @@ def test_weights(moons):
     assert (heavy.predict(X) == 1).mean() > (model.predict(X) == 1).mean()
 
 
-def test_interrupted_work_can_go_on(moons, monkeypatch):
+def test_interrupted_work_leaves_the_model_as_it_was(moons, monkeypatch):
     X, y = moons
-    model = LASVC(gamma=1.0, random_state=0, verbose=1).partial_fit(X[:50], y[:50])
+    model = LASVC(gamma=1.0, random_state=0, verbose=1).partial_fit(X[:150], y[:150])
+    twin = copy.deepcopy(model)
 
     def stop(done, total):
         raise KeyboardInterrupt
@@ -131,10 +133,13 @@ def test_interrupted_work_can_go_on(moons, monkeypatch):
     monkeypatch.setattr("supple.online._NEWS", 100)
     monkeypatch.setattr(LASVC, "_show_progress", staticmethod(stop))
     with pytest.raises(KeyboardInterrupt):
-        model.partial_fit(X[50:], y[50:])
-    assert model.n_process_ == 150
+        model.partial_fit(X[150:], y[150:])
     monkeypatch.undo()
-    assert model.partial_fit(X[:50], y[:50]).finish().score(X, y) > 0.8
+    for other in (model, twin):  # both go on alike, to the last bit
+        assert other.n_process_ == 150
+        other.partial_fit(X[150:], y[150:])
+    assert_array_equal(model.ids_, twin.ids_)
+    assert_array_equal(model.dual_coef_, twin.dual_coef_)
 
 
 def test_progress_is_shown(moons, capsys, monkeypatch):

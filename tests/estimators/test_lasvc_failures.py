@@ -34,43 +34,45 @@ def test_a_kernel_that_fails(stream, calls, n_classes):
     y = y + (X[:, 1] > 1.0) * (n_classes - 2)
     kernel = Breaking()
     model = LASVC(kernel=kernel, random_state=0).partial_fit(X[:100], y[:100])
+    before = model.ids_, model.dual_coef_
     kernel.limit = kernel.calls + calls
     with pytest.raises(RuntimeError, match="the kernel failed"):
         model.partial_fit(X[100:200], y[100:200])
     kernel.limit = None
-    assert len(model.ids_) == model.shape_fit_[0]
+    assert_array_equal(model.ids_, before[0])
+    assert_array_equal(model.dual_coef_, before[1])
+    assert model.n_samples_seen_ == 100
     model.partial_fit(X[200:], y[200:]).finish()
     assert model.kkt_violation_ <= 1e-3
     assert model.score(X, y) > 0.8
 
 
-def test_an_interrupted_finish(stream, monkeypatch):
-    X, y = stream
-    model = LASVC(C=100.0, gamma=2.0, random_state=0, finishing=False).fit(X, y)
-    engine = model._model.engine
+class Stopping:
+    """A head whose solver is interrupted in the middle."""
 
-    def stop(iterations, gap):
+    def __init__(self, core):
+        self.core = core
+
+    def __getattr__(self, name):
+        return getattr(self.core, name)
+
+    def block_smo(self, *arguments):
+        self.core.block_smo(0.5, 3, True, False, None)
         raise KeyboardInterrupt
 
-    for machine in engine._machines.values():  # stops in the middle of the solver
-        with pytest.raises(KeyboardInterrupt):
-            engine_finish(engine, machine, stop)
+
+def test_an_interrupted_finish(stream):
+    X, y = stream
+    model = LASVC(C=100.0, gamma=2.0, random_state=0, finishing=False).fit(X, y)
+    before = model.dual_coef_, model.decision_function(X)
+    (machine,) = model._model.engine._machines.values()
+    machine.core = Stopping(machine.core)
+    with pytest.raises(KeyboardInterrupt):
+        model.finish()
+    machine.core = machine.core.core
+    assert_array_equal(model.dual_coef_, before[0])
+    assert_array_equal(model.decision_function(X), before[1])
     assert model.finish().kkt_violation_ <= 1e-3
-
-
-def engine_finish(engine, machine, stop):
-    class Head:
-        def __init__(self, core):
-            self.core = core
-
-        def __getattr__(self, name):
-            return getattr(self.core, name)
-
-        def block_smo(self, *arguments):
-            self.core.block_smo(0.5, 3, True, False, None)
-            stop(3, 0.5)
-
-    engine._finish(Head(machine.core))
 
 
 def test_a_refused_batch_opens_no_heads(stream):

@@ -29,10 +29,7 @@ from supple.estimators._fitted import FittedAttributes
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Model, make_kernel
 from supple.estimators._params import check_constraints, refuse_balanced
-from supple.estimators._validation import (
-    FeaturesRestored,
-    resolve_gamma,
-)
+from supple.estimators._validation import resolve_gamma
 from supple.estimators._warnings import NotConvergedWarning
 from supple.interrupts import Shielded
 from supple.multiclass import Plan, Single
@@ -111,18 +108,17 @@ class BaseSVM(FittedAttributes, ABC):
         action = "fit" if whole else "partial_fit"
         if not whole:
             refuse_balanced(params, action)
-        with FeaturesRestored(self):
-            labels, class_weight = self._first_labels(classes)
-            batch = self._check_batch(X, y, sample_weight, ids, labels, None)
-            if whole:
-                class_weight = self._check_whole(batch, class_weight)
-            model = self._build(params, batch, class_weight)
-            with Shielded():
-                step = self._learn(model, batch, whole=whole)
-                if whole and self._may_wait:
-                    self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
-                model.engine.note_scale()
-                self._model = model
+        twin = self._unfitted()  # the present model needs its own description of the features
+        labels, class_weight = self._first_labels(classes)
+        batch = twin._check_batch(X, y, sample_weight, ids, labels, None)
+        if whole:
+            class_weight = self._check_whole(batch, class_weight)
+        model = self._build(params, batch, class_weight)
+        step = self._learn(model, batch, whole=whole)
+        if whole and self._may_wait:
+            self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
+        model.engine.note_scale()
+        self._swap(model, twin)
         return self._after(model, step, action)
 
     def _build(self, params: dict[str, Any], batch: Batch, class_weight: dict[int, float]) -> Model:

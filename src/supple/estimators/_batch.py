@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +17,7 @@ from supple.estimators._labels import LabelTable, as_labels
 from supple.estimators._model import Batch
 from supple.estimators._params import show
 from supple.estimators._validation import (
+    FEATURES,
     Points,
     as_objects,
     check_ids,
@@ -27,6 +28,8 @@ from supple.estimators._validation import (
     check_weight,
     conform,
 )
+from supple.interrupts import Shielded
+from supple.locks import LOCK, guards, reads, writes
 
 
 class Held(Protocol):
@@ -64,6 +67,63 @@ class BatchChecks(BaseEstimator):
     _y_check: dict[str, Any] | None = {}
     n_features_in_: int
     kernel: Any
+
+    # ------------------------------------------------------------------ parameters and state
+
+    @reads
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; with `deep`, also those of parameters that have some.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether a kernel that is an object with parameters shows these, too.
+
+        Returns
+        -------
+        params : dict
+            Values by name.
+        """
+        return super().get_params(deep)
+
+    @writes
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, which take effect at the next `fit`.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name.
+
+        Returns
+        -------
+        self : object
+            The estimator.
+        """
+        return super().set_params(**params)
+
+    @reads
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())  # which may be the estimator's own dictionary
+        state.pop(LOCK, None)
+        return state
+
+    def _unfitted(self) -> Self:
+        """Return an estimator with these parameters and nothing learned, to check a batch with."""
+        twin = type(self).__new__(type(self))
+        fitted = {LOCK, "_model", *FEATURES}
+        twin.__dict__.update((k, v) for k, v in self.__dict__.items() if k not in fitted)
+        return twin
+
+    def _swap(self, model: Any, twin: Self) -> None:
+        """Put a new model in the place of the present one, if any, with the features of `twin`."""
+        new = {name: twin.__dict__[name] for name in FEATURES if name in twin.__dict__}
+        with guards(self).writing, Shielded():
+            for name in FEATURES:
+                self.__dict__.pop(name, None)
+            self.__dict__.update(new, _model=model)
+
+    # ------------------------------------------------------------------ batches and queries
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

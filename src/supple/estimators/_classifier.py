@@ -20,6 +20,7 @@ from supple.estimators._fitted import Support
 from supple.estimators._labels import LabelTable, whole_class_weight
 from supple.estimators._model import Batch, Model
 from supple.estimators._params import check_class_weight
+from supple.locks import reads, replaces, writes
 from supple.multiclass import OneVsOne, OneVsRest, Plan
 
 if TYPE_CHECKING:
@@ -119,6 +120,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
 
     # ------------------------------------------------------------------ public methods
 
+    @replaces
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the machine to a training set, replacing what was learned before.
 
@@ -138,6 +140,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         """
         return self._begin(X, y, sample_weight, whole=True)
 
+    @writes
     def partial_fit(
         self,
         X: Any,
@@ -172,6 +175,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         """
         return self._learn_more(X, y, sample_weight, ids, classes)
 
+    @reads
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Evaluate the decision function.
 
@@ -206,6 +210,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             return _ovr_decision_function(decision < 0, -decision, len(classes.codes))
         return decision
 
+    @reads
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each point.
 
@@ -318,6 +323,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         return Support(slots, coef, np.bincount(owner, minlength=k))
 
     @property
+    @reads
     def classes_(self) -> NDArray[Any]:
         """Sorted labels of the classes that have examples with positive weight.
 
@@ -326,6 +332,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         return self._classes(self._held()).labels.copy()
 
     @property
+    @reads
     def class_weight_(self) -> NDArray[np.float64]:
         """Weights of the classes, in the order of ``classes_``."""
         model = self._held()
@@ -333,6 +340,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         return np.array([model.class_weight.get(code, 1.0) for code in codes])
 
     @property
+    @reads
     def n_iter_(self) -> NDArray[np.int32]:
         """Iterations of the solvers in the last update, per machine."""
         model = self._held()

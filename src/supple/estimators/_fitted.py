@@ -13,6 +13,7 @@ from supple.estimators._batch import BatchChecks
 from supple.estimators._model import Model
 from supple.estimators._params import resolve_threads
 from supple.estimators._validation import Points
+from supple.locks import reads
 
 if TYPE_CHECKING:
     from supple.engine import HeadView
@@ -38,6 +39,19 @@ class FittedAttributes(BatchChecks):
     _model: Model
     n_jobs: int | None
 
+    @reads
+    def __getstate__(self) -> dict[str, Any]:
+        state = super().__getstate__()
+        if "_model" in state:
+            state["_model"] = self._model.still()
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        if "_model" in state:
+            self._model = state["_model"].revive()
+
+    @reads
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__ and self._model.engine.n > 0
 
@@ -79,8 +93,7 @@ class FittedAttributes(BatchChecks):
         """Return f(X) of every head in the engine's order."""
         points = self._query(X, model)
         self._require_ready(model, "cannot predict yet")
-        model.engine.threads = self._threads()
-        return model.engine.decision(points)
+        return model.engine.decision(points, self._threads())
 
     # ------------------------------------------------------------------ views of the heads
 
@@ -100,16 +113,19 @@ class FittedAttributes(BatchChecks):
         return model.cache["support"]
 
     @property
+    @reads
     def support_(self) -> NDArray[np.int32]:
         """Positions of the support vectors in ``ids_``, grouped by class."""
         return self._support().slots.astype(np.int32)
 
     @property
+    @reads
     def support_ids_(self) -> NDArray[np.int64]:
         """Ids of the support vectors, in the order of ``support_``."""
         return self.ids_[self.support_]
 
     @property
+    @reads
     def support_vectors_(self) -> Points:
         """Support vectors, CSR if the model holds CSR; empty if the kernel is precomputed."""
         model = self._held()
@@ -118,11 +134,13 @@ class FittedAttributes(BatchChecks):
         return model.engine.points(self.support_)
 
     @property
+    @reads
     def n_support_(self) -> NDArray[np.int32]:
         """Number of support vectors, per class for classifiers."""
         return self._support().counts.astype(np.int32)
 
     @property
+    @reads
     def dual_coef_(self) -> Any:
         """Coefficients of the support vectors in the decision function, CSR if these are."""
         container = self._held().container
@@ -130,11 +148,13 @@ class FittedAttributes(BatchChecks):
         return coef.copy() if container is None else container(coef)
 
     @property
+    @reads
     def intercept_(self) -> NDArray[np.float64]:
         """Constants of the decision functions."""
         return np.array([sign * head.intercept for head, sign in self._oriented(self._held())])
 
     @property
+    @reads
     def coef_(self) -> Any:
         """Weights of the features, one row per decision function (linear kernel only)."""
         model = self._held()
@@ -147,6 +167,7 @@ class FittedAttributes(BatchChecks):
         return model.container(coef) if model.sparse else coef
 
     @property
+    @reads
     def n_iter_(self) -> Any:
         """Iterations of the solvers in the last update."""
         return next(iter(self._iterations(self._held()).values()), 0)
@@ -158,16 +179,19 @@ class FittedAttributes(BatchChecks):
     # ------------------------------------------------------------------ what it holds, how well
 
     @property
+    @reads
     def ids_(self) -> NDArray[np.int64]:
         """Ids of the examples held."""
         return self._held().engine.ids
 
     @property
+    @reads
     def n_samples_seen_(self) -> int:
         """Number of examples learned since the last `fit`, forgotten ones included."""
         return self._held().engine.seen
 
     @property
+    @reads
     def n_kernel_evals_(self) -> int:
         """Kernel values computed since the last `fit` to learn, not those of predictions.
 
@@ -176,22 +200,26 @@ class FittedAttributes(BatchChecks):
         return self._held().engine.kernel_evaluations
 
     @property
+    @reads
     def shape_fit_(self) -> tuple[int, ...]:
         """Number of examples held and, if they have features, of these."""
         n = self._held().engine.n
         return (n, self.n_features_in_) if hasattr(self, "n_features_in_") else (n,)
 
     @property
+    @reads
     def kkt_violation_(self) -> float:
         """Largest violation of the optimality conditions, computed afresh."""
         return self._held().engine.kkt_violation
 
     @property
+    @reads
     def dual_objective_(self) -> float:
         """Dual objective (to be maximised), summed over the machines, computed afresh."""
         return float(sum(h.dual_objective() for h in self._held().engine.heads.values()))
 
     @property
+    @reads
     def exact_(self) -> bool:
         """Whether the model is the exact optimum.
 
@@ -201,11 +229,13 @@ class FittedAttributes(BatchChecks):
         return self._held().engine.exact
 
     @property
+    @reads
     def fit_status_(self) -> int:
         """0 if all machines have converged, 1 otherwise."""
         return int(not self._held().engine.converged)
 
     @property
+    @reads
     def _gamma(self) -> float:
         """The number that gamma="scale" or "auto" stands for, fixed at the first batch."""
         return self._held().gamma

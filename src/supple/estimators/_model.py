@@ -48,6 +48,26 @@ class Model:
             held = np.unique(self.engine.y).astype(np.intp).tolist()  # also those of weight 0
             self.labels = self.labels.only({*held, *self.class_weight})
 
+    def still(self) -> StillModel:
+        """Return a copy for a file or another estimator; the model may change meanwhile."""
+        others = vars(self) | {"params": dict(self.params), "cache": dict(self.cache)}
+        del others["engine"]
+        return StillModel(type(self.engine), self.engine.__getstate__(), others)
+
+
+class StillModel(NamedTuple):
+    """The state of a model at one moment."""
+
+    kind: type[Engine]
+    engine: dict[str, Any]
+    others: dict[str, Any]
+
+    def revive(self) -> Model:
+        """Return a model in this state."""
+        engine = self.kind.__new__(self.kind)
+        engine.__setstate__(self.engine)
+        return Model(engine, **self.others)
+
 
 class Batch(NamedTuple):
     """Checked examples, ready for the engine."""

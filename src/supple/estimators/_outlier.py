@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 
 from supple.estimators._updates import ExactUpdates
+from supple.locks import reads, replaces, writes
 
 # Decision values smaller than this part of the offset are rounding errors of zero.
 _BOUNDARY = 1e-12
@@ -25,6 +26,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
     def offset_(self) -> Any:
         """Value of `score_samples` at the boundary."""
 
+    @replaces
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the boundary to a training set, replacing what was learned before.
 
@@ -44,6 +46,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         """
         return self._begin(X, None, sample_weight, whole=True)
 
+    @writes
     def partial_fit(
         self,
         X: Any,
@@ -74,6 +77,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         """
         return self._learn_more(X, None, sample_weight, ids)
 
+    @reads
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Evaluate the decision function: ``score_samples(X) - offset_``.
 
@@ -96,6 +100,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         decision[np.abs(decision) <= unknown] = 0.0
         return decision
 
+    @reads
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Tell inliers from outliers.
 

@@ -19,10 +19,11 @@ from supple.estimators._batch import BatchChecks
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, make_kernel
 from supple.estimators._params import check_numbers
-from supple.estimators._validation import FeaturesRestored, Points, resolve_gamma
+from supple.estimators._validation import Points, resolve_gamma
 from supple.estimators._warnings import NotConvergedWarning
 from supple.gram import gram_for
 from supple.kernels import Kernel, Precomputed
+from supple.locks import reads
 from supple.rvm import Posterior
 
 _HEAVIEST = 1e9  # copies of one example: more drown the others in rounding
@@ -167,31 +168,32 @@ class BaseRVM(BatchChecks):
                 "partial_fit needs kernel values that a precomputed matrix does not have. Pass the "
                 "kernel as a callable, kernel=function(X, Y), and the points themselves as X."
             )
-        with FeaturesRestored(self):
-            if old is None:
-                labels = self._first_labels(classes)[0]
-            else:
-                labels = self._later_labels(old, classes)
-            batch = self._check_batch(X, y, sample_weight, None, labels, old)
-            if old is not None:
-                batch = _join(old, batch)
-            gamma = resolve_gamma(params["gamma"], batch.X, batch.weight)
-            K = kernel_block(make_kernel(params, gamma), batch.X, batch.X)
-            largest = float(np.abs(K).max())
-            if largest != 0.0 and not _SMALLEST < largest < _LARGEST:
-                raise InvalidInputError(
-                    f"{name} needs kernel values whose largest is between {_SMALLEST:.0e} and "
-                    f"{_LARGEST:.0e}. Got {largest:.1e}. Scale the features (for instance to mean "
-                    "0 and variance 1), or choose another gamma or degree."
-                )
-            # Sums in another order round differently, and a search among many maxima may then end
-            # at another one. Besides, threads that wait for a busy machine cost more than they do.
-            with _blas().limit(limits=1, user_api="blas"):
-                codes, machines = self._train(K, batch, whole)
-            points = batch.X.copy()  # the user may go on to change theirs
-            self._model = Relevance(
-                params, gamma, points, batch.targets, batch.weight, batch.labels, codes, machines
+        # The present model needs its own description of the features.
+        if old is None:
+            checker, labels = self._unfitted(), self._first_labels(classes)[0]
+        else:
+            checker, labels = self, self._later_labels(old, classes)
+        batch = checker._check_batch(X, y, sample_weight, None, labels, old)
+        if old is not None:
+            batch = _join(old, batch)
+        gamma = resolve_gamma(params["gamma"], batch.X, batch.weight)
+        K = kernel_block(make_kernel(params, gamma), batch.X, batch.X)
+        largest = float(np.abs(K).max())
+        if largest != 0.0 and not _SMALLEST < largest < _LARGEST:
+            raise InvalidInputError(
+                f"{name} needs kernel values whose largest is between {_SMALLEST:.0e} and "
+                f"{_LARGEST:.0e}. Got {largest:.1e}. Scale the features (for instance to mean "
+                "0 and variance 1), or choose another gamma or degree."
             )
+        # Sums in another order round differently, and a search among many maxima may then end at
+        # another one. Besides, threads that wait for a busy machine cost more than they do.
+        with _blas().limit(limits=1, user_api="blas"):
+            codes, machines = self._train(K, batch, whole)
+        points = batch.X.copy()  # the user may go on to change theirs
+        model = Relevance(
+            params, gamma, points, batch.targets, batch.weight, batch.labels, codes, machines
+        )
+        self._swap(model, checker)
         self._report("fit" if whole else "partial_fit", perf_counter() - start)
         return self
 
@@ -212,6 +214,7 @@ class BaseRVM(BatchChecks):
                 NotConvergedWarning,
             )
 
+    @reads
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__
 
@@ -227,11 +230,13 @@ class BaseRVM(BatchChecks):
     # ------------------------------------------------------------------ fitted attributes
 
     @property
+    @reads
     def relevance_(self) -> NDArray[np.int32]:
         """Positions of the relevance vectors among the examples, in order of arrival."""
         return self._held().slots.astype(np.int32)
 
     @property
+    @reads
     def relevance_vectors_(self) -> Points:
         """Relevance vectors, CSR if the model holds CSR; empty if the kernel is precomputed."""
         model = self._held()
@@ -240,26 +245,31 @@ class BaseRVM(BatchChecks):
         return model.X[model.slots]
 
     @property
+    @reads
     def n_relevance_(self) -> NDArray[np.int32]:
         """Number of relevance vectors of each machine."""
         return np.array([len(m.members) for m in self._held().machines], dtype=np.int32)
 
     @property
+    @reads
     def dual_coef_(self) -> NDArray[np.float64]:
         """Posterior means of the weights, one row for each machine."""
         return self._held().rows("mean", 0.0)
 
     @property
+    @reads
     def alpha_(self) -> NDArray[np.float64]:
         """Precisions of the weights, infinite where a machine does not use a vector."""
         return self._held().rows("alpha", np.inf)
 
     @property
+    @reads
     def intercept_(self) -> NDArray[np.float64]:
         """Posterior means of the bias, one for each machine."""
         return np.array([machine.bias for machine in self._held().machines])
 
     @property
+    @reads
     def n_samples_seen_(self) -> int:
         """Number of examples learned since the last `fit`."""
         return len(self._held().targets)

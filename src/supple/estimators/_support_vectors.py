@@ -16,6 +16,7 @@ from supple.estimators._chain import Chain
 from supple.estimators._model import Batch, Model
 from supple.estimators._validation import check_ids
 from supple.interrupts import Shielded
+from supple.locks import reads, writes
 from supple.policies import Past, SupportPolicy
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class KeepsSupportVectors(_Base):
         if model.past is not None:
             model.past = model.past.without(own_weight, model.engine.ids)
 
+    @writes
     def reweight(self, ids: ArrayLike, sample_weight: ArrayLike) -> Self:
         """Change the weights of examples exactly.
 
@@ -138,6 +140,7 @@ class KeepsSupportVectors(_Base):
 
     # ------------------------------------------------------------------ exact refinement
 
+    @writes
     def refine(
         self, X: Any, y: Any, *, ids: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
@@ -198,12 +201,14 @@ class KeepsSupportVectors(_Base):
         return self if chain.step is None else self._after(model, chain.step, "refine")
 
     @property
+    @reads
     def sv_weight_(self) -> dict[int, float]:
         """Weights of the examples held in the present model, by id."""
         engine = self._held().engine
         return dict(zip(engine.ids.tolist(), engine.weight.tolist(), strict=True))
 
     @property
+    @reads
     def n_batches_(self) -> int:
         """Number of batches learned since the last `fit`, which is the first."""
         past = self._held().past

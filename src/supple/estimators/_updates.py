@@ -14,6 +14,7 @@ from supple.estimators._model import Model, make_kernel
 from supple.estimators._params import check_numbers
 from supple.estimators._validation import check_ids, check_weight, resolve_gamma
 from supple.interrupts import Shielded
+from supple.locks import writes
 
 _NOTHING = np.empty(0)
 
@@ -24,6 +25,7 @@ class ExactUpdates(BaseSVM):
     # Whether the model is always that of `fit` on the examples held, but for a gamma that stays.
     _keeps_all = True
 
+    @writes
     def forget(self, ids: ArrayLike, *, rescale: bool = False) -> Self:
         """Remove examples exactly, as if they had never been learned.
 
@@ -96,6 +98,7 @@ class ExactUpdates(BaseSVM):
     def _forgot(self, model: Model, own_weight: NDArray[np.float64]) -> None:
         """Adapt what else the model knows, now that examples of these weights are gone."""
 
+    @writes
     def reweight(self, ids: ArrayLike, sample_weight: ArrayLike) -> Self:
         """Change the weights of examples exactly.
 
@@ -119,6 +122,7 @@ class ExactUpdates(BaseSVM):
         model.cache.clear()
         return self._after(model, model.engine.reweight(checked, weight), "reweight")
 
+    @writes
     def retune(self, **params: Any) -> Self:
         """Move the model exactly to other values of its parameters.
 

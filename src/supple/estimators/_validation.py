@@ -21,29 +21,8 @@ Points = Any
 
 LARGEST_EXACT_INTEGER = 2**53
 HEAVIEST = 1e290
-_FEATURES = ("n_features_in_", "feature_names_in_")
-
-
-class FeaturesRestored:
-    """Give an estimator its description of the features back if the block fails.
-
-    :func:`check_points` with `reset` writes it; the earlier model needs its own.
-    """
-
-    __slots__ = ("_features", "_own")
-
-    def __init__(self, estimator: Any) -> None:
-        self._own = estimator.__dict__
-        self._features = {name: self._own[name] for name in _FEATURES if name in self._own}
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if kind is not None:
-            for name in _FEATURES:
-                self._own.pop(name, None)
-            self._own.update(self._features)
+# What check_points with `reset` writes on an estimator.
+FEATURES = ("n_features_in_", "feature_names_in_")
 
 
 def check_points(

@@ -13,6 +13,7 @@ from supple import problems
 from supple.engine import Engine, Step
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._model import Batch, Model
+from supple.locks import reads, writes
 from supple.online import OnlineEngine, Schedule
 
 
@@ -162,6 +163,7 @@ class LASVC(BaseClassifier):
         self.break_ties = break_ties
         self.multi_class = multi_class
 
+    @writes
     def partial_fit(
         self,
         X: Any,
@@ -172,8 +174,6 @@ class LASVC(BaseClassifier):
         ids: ArrayLike | None = None,
     ) -> Self:
         """Look at examples, one after the other; start a model if there is none.
-
-        If the work is interrupted, the examples looked at so far count and the others do not.
 
         Parameters
         ----------
@@ -196,6 +196,7 @@ class LASVC(BaseClassifier):
         """
         return self._learn_more(X, y, sample_weight, ids, classes)
 
+    @writes
     def finish(self) -> Self:
         """Step until no pair of the examples kept violates the conditions by more than `tol`.
 
@@ -215,6 +216,7 @@ class LASVC(BaseClassifier):
         return self._after(model, engine.finish(), "finish")
 
     @property
+    @reads
     def n_process_(self) -> int:
         """Examples that PROCESS has seen."""
         return _online(self._held()).processed

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval
 
 from supple import problems
 from supple.estimators._outlier import BaseOutlier
+from supple.locks import reads
 
 
 class OneClassSVM(BaseOutlier):
@@ -142,10 +143,12 @@ class OneClassSVM(BaseOutlier):
         return problems.OneClass(float(params["nu"]))
 
     @property
+    @reads
     def offset_(self) -> NDArray[np.float64]:
         """Value of `score_samples` at the boundary."""
         return -self.intercept_
 
+    @reads
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Evaluate the score w'phi(x), which is the decision function before the offset.
 

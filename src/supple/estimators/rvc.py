@@ -17,6 +17,7 @@ from supple.estimators._labels import LabelTable, whole_class_weight
 from supple.estimators._model import Batch
 from supple.estimators._params import check_class_weight
 from supple.estimators._rvm import BaseRVM, Relevance
+from supple.locks import reads, replaces
 from supple.multiclass import OneVsOne, OneVsRest, Plan
 
 
@@ -181,6 +182,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
 
     # ------------------------------------------------------------------ public methods
 
+    @replaces
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the machine to a training set, replacing what was learned before.
 
@@ -200,6 +202,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         """
         return self._learn(X, y, sample_weight, whole=True)
 
+    @replaces
     def partial_fit(
         self,
         X: Any,
@@ -228,6 +231,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         """
         return self._learn(X, y, sample_weight, classes, whole=False)
 
+    @reads
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return the log odds of the predictive probabilities.
 
@@ -266,6 +270,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
             votes[:, j] += expit(-column)
         return votes
 
+    @reads
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict the probability of each class.
 
@@ -292,6 +297,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
             decision = np.exp(logs - logs.max(axis=1, keepdims=True))
         return decision / decision.sum(axis=1, keepdims=True)
 
+    @reads
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the class of each point.
 
@@ -316,17 +322,20 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
     # ------------------------------------------------------------------ fitted attributes
 
     @property
+    @reads
     def classes_(self) -> NDArray[Any]:
         """Sorted labels of the classes that have examples with positive weight."""
         model = self._held()
         return model.labels.array(model.codes)
 
     @property
+    @reads
     def log_marginal_likelihood_(self) -> NDArray[np.float64]:
         """Logarithm of the marginal likelihood of each machine."""
         return np.array([machine.log_evidence for machine in self._held().machines])
 
     @property
+    @reads
     def n_iter_(self) -> NDArray[np.int32]:
         """Number of changes that were made in each machine."""
         return np.array([machine.n_iter for machine in self._held().machines], dtype=np.int32)

@@ -13,6 +13,7 @@ from supple.errors import OverfitWarning, warn_user
 from supple.estimators._batch import RegressionTargets
 from supple.estimators._model import Batch
 from supple.estimators._rvm import BaseRVM
+from supple.locks import reads, replaces
 
 # Share of the targets that the parameters may use up before the noise estimate is worth nothing.
 _MOST_DETERMINED = 0.5
@@ -150,6 +151,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
                 OverfitWarning,
             )
 
+    @replaces
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the function to a training set, replacing what was learned before.
 
@@ -170,6 +172,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         """
         return self._learn(X, y, sample_weight, whole=True)
 
+    @replaces
     def partial_fit(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None) -> Self:
         """Store examples and fit to all that are held; start a model if there is none.
 
@@ -189,6 +192,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         """
         return self._learn(X, y, sample_weight, whole=False)
 
+    @reads
     def predict(
         self, X: Any, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -215,16 +219,19 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         return mean[:, 0], np.sqrt(variance[:, 0] + model.machines[0].noise)
 
     @property
+    @reads
     def noise_(self) -> float:
         """Standard deviation of the noise."""
         return float(np.sqrt(self._held().machines[0].noise))
 
     @property
+    @reads
     def log_marginal_likelihood_(self) -> float:
         """Logarithm of the marginal likelihood."""
         return self._held().machines[0].log_evidence
 
     @property
+    @reads
     def n_iter_(self) -> int:
         """Number of changes that were made."""
         return self._held().machines[0].n_iter

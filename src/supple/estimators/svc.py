@@ -14,6 +14,7 @@ from supple.errors import InvalidInputError
 from supple.estimators._classifier import IGNORED, BaseClassifier
 from supple.estimators._params import check_numbers, show
 from supple.estimators._updates import ExactUpdates
+from supple.locks import reads
 
 
 class SVC(BaseClassifier, ExactUpdates):
@@ -179,6 +180,7 @@ class SVC(BaseClassifier, ExactUpdates):
     def _problem(self, params: Mapping[str, Any]) -> problems.CSVC:
         return problems.CSVC(float(params["C"]))
 
+    @reads
     def regularization_path(self, Cs: Iterable[float]) -> Iterator[Self]:
         """Yield the exact models for a sequence of costs, each found from the one before.
 

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple import problems
 from supple.estimators._outlier import BaseOutlier
+from supple.locks import reads
 
 
 class SVDD(BaseOutlier):
@@ -150,11 +151,13 @@ class SVDD(BaseOutlier):
         return problems.SVDD(float(params["C"]))
 
     @property
+    @reads
     def radius_(self) -> float:
         """Radius of the ball in feature space."""
         return float(np.sqrt(max(-self.offset_, 0.0)))
 
     @property
+    @reads
     def offset_(self) -> float:
         """Value of `score_samples` at the boundary, minus the squared radius."""
         model = self._fitted()
@@ -162,12 +165,14 @@ class SVDD(BaseOutlier):
             self._require_ready(model, "has no radius yet")
             (head,) = model.engine.heads.values()
             alpha = head.coef / head.coef.sum()
-            decision = model.engine.decision(model.engine.points(head.slots))[:, 0]
+            points = model.engine.points(head.slots)
+            decision = model.engine.decision(points, self._threads())[:, 0]
             # With the weights alpha, which sum to 1, the mean of the decision values
             # R^2 - |phi(x_i) - a|^2 is R^2 minus twice the dual objective.
             model.cache["offset"] = -float(alpha @ decision + 2 * head.dual_objective())
         return model.cache["offset"]
 
+    @reads
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Evaluate minus the squared distance to the centre of the ball.
 

@@ -121,7 +121,7 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
         engine = model.engine
         slack = np.full(len(batch.targets), np.inf)
         if engine.heads:
-            values = engine.decision(batch.X)
+            values = engine.decision(batch.X, engine.threads)
             for f, key in zip(values.T, engine.heads, strict=True):
                 members = engine.plan.members(key, batch.targets)
                 margin = engine.plan.targets(key, batch.targets) * f
@@ -230,7 +230,8 @@ class SVIncrementalSVR(KeepsSupportVectors, SVR):
         self.half_life = half_life
 
     def _slack(self, model: Model, batch: Batch) -> NDArray[np.float64]:
-        error = np.abs(batch.targets - model.engine.decision(batch.X)[:, 0])
+        engine = model.engine
+        error = np.abs(batch.targets - engine.decision(batch.X, engine.threads)[:, 0])
         epsilon = float(model.params["epsilon"])
         scale = max(float(np.abs(batch.targets).max()), epsilon) or 1.0
         return (epsilon - error) / scale

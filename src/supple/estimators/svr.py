@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 from supple import problems
 from supple.estimators._batch import RegressionTargets
 from supple.estimators._updates import ExactUpdates
+from supple.locks import reads, replaces, writes
 
 
 class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
@@ -146,6 +147,7 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
     def _problem(self, params: Mapping[str, Any]) -> problems.EpsSVR:
         return problems.EpsSVR(float(params["C"]), float(params["epsilon"]))
 
+    @replaces
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the function to a training set, replacing what was learned before.
 
@@ -165,6 +167,7 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
         """
         return self._begin(X, y, sample_weight, whole=True)
 
+    @writes
     def partial_fit(
         self,
         X: Any,
@@ -195,6 +198,7 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
         """
         return self._learn_more(X, y, sample_weight, ids)
 
+    @reads
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Evaluate the fitted function.
 
