@@ -13,7 +13,7 @@ ASAN    = .venv-asan
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-rvm dropin exactness endurance asan docs install clean help fuzz
+.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-rvm dropin exactness endurance fuzz stress asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -67,6 +67,11 @@ dropin: $(READY) ## scikit-learn's own tests of its SVMs on the classes of suppl
 
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
 	$(RUN) benchmarks/exactness.py
+
+stress: $(READY) ## threads, Ctrl-C and want of memory at random moments (a quarter of an hour)
+	$(RUN) benchmarks/stress.py threads --seconds 60
+	$(RUN) benchmarks/stress.py interrupts --trials 2000
+	$(RUN) benchmarks/stress.py memory --trials 400
 
 endurance: $(READY) ## 100,000 mixed updates
 	$(RUN) benchmarks/endurance.py

@@ -35,6 +35,8 @@ from supple.store import Store
 
 __all__ = ["Engine", "HeadView", "Step"]
 
+_RESERVE = 1 << 20  # bytes set aside for going back to a checkpoint, beside those for the points
+
 
 class Step(NamedTuple):
     """The record of one operation."""
@@ -223,7 +225,7 @@ class Engine:
 
     @property
     def n_iter(self) -> dict[Key, int]:
-        """Breakpoints or SMO iterations that the latest operation took in each head."""
+        """Breakpoints or SMO iterations that the latest update took in each head."""
         return {key: machine.iterations for key, machine in self._machines.items()}
 
     def points(self, slots: np.ndarray) -> Any:
@@ -288,9 +290,23 @@ class Engine:
         For a sequence of operations that is to succeed or fail as a whole.
         """
         state = self.__getstate__()
-        return lambda: self.__setstate__(state | {"listeners": self.listeners})
+        points = 0 if state["_gram"] is None else state["_gram"].data.nbytes
+        reserve: np.ndarray | None = np.empty(_RESERVE + 4 * points, dtype=np.uint8)
+
+        def back() -> None:
+            nonlocal reserve
+            reserve = None  # what failed may have run out of memory, which is needed now
+            self._gram, self._machines = None, {}
+            self.__setstate__(state | {"listeners": self.listeners})
+
+        return back
 
     # ------------------------------------------------------------------ writing
+
+    def note_iterations(self, numbers: Mapping[Key, int]) -> None:
+        """Let `n_iter` tell of several operations: what they took in each head together."""
+        for key, machine in self._machines.items():
+            machine.iterations = numbers.get(key, 0)
 
     def number(self, ids: np.ndarray | None, count: int) -> np.ndarray:
         """Return ids for new examples: those given, if they are free, or the next ones."""

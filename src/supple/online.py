@@ -203,10 +203,7 @@ class OnlineEngine(Engine):
             t = self.plan.targets(key, y[members])
             place = {k: i for i, k in enumerate(members.tolist())}
             heads[key] = place, checked_rows(self.problem, t, effective[members], t)
-        for key in heads:
-            if key not in self._machines:
-                self._machines[key] = self._open(key)
-        self._machines = {key: self._machines[key] for key in heads}
+        self._machines = {key: self._machines.get(key) or self._open(key) for key in heads}
         for machine in self._machines.values():
             machine.iterations = 0
         return _Work(X, y, weight, ids, feed, heads, self.n, [])

@@ -34,7 +34,7 @@ class Chain:
         if kind is not None:
             self._undo()
         else:
-            self._model.cache["n_iter"] = dict(self._iterations)
+            self._model.engine.note_iterations(self._iterations)
 
     @property
     def step(self) -> Step | None:

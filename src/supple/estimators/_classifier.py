@@ -346,7 +346,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         model = self._held()
         keys = list(model.engine.heads)
         wanted = (keys[column] for column in self._classes(model).columns)
-        iterations = self._iterations(model)
+        iterations = model.engine.n_iter
         return np.array([iterations.get(key, 0) for key in wanted], dtype=np.int32)
 
 

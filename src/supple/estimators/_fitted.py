@@ -170,11 +170,7 @@ class FittedAttributes(BatchChecks):
     @reads
     def n_iter_(self) -> Any:
         """Iterations of the solvers in the last update."""
-        return next(iter(self._iterations(self._held()).values()), 0)
-
-    def _iterations(self, model: Model) -> dict[tuple[int, ...], int]:
-        """Return the iterations by head; an update of several operations leaves their sum."""
-        return model.cache.get("n_iter", model.engine.n_iter)
+        return next(iter(self._held().engine.n_iter.values()), 0)
 
     # ------------------------------------------------------------------ what it holds, how well
 

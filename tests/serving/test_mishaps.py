@@ -1,0 +1,87 @@
+"""Ctrl-C and want of memory at random moments; `make stress` does the same for longer."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from crowd import ESTIMATORS
+
+SCRIPT = """
+import sys
+sys.path.insert(0, {tests!r})
+import mishaps
+for name in {names!r}:
+    found = mishaps.{kind}(name, {trials})
+    assert found.count == {trials} and not found.failures, (name, found.failures)
+print("sound")
+"""
+
+
+def trials(kind, names, count, **environment):
+    """Make calls that end early, in a process of their own."""
+    tests = str(Path(__file__).resolve().parents[1])
+    script = SCRIPT.format(tests=tests, names=names, kind=kind, trials=count)
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        env=os.environ | environment,
+    )
+    assert done.stdout.strip() == "sound", done.stderr
+
+
+def test_interrupts():
+    trials("interrupts", [name for name in ESTIMATORS if not name.startswith("RV")], 20)
+
+
+def test_interrupted_relevance_vector_machines():
+    trials("interrupts", ["RVC", "RVR"], 4)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS binds on Linux only")
+def test_want_of_memory():
+    names = [name for name in ESTIMATORS if not name.startswith("RV")]
+    trials("shortages", names, 6, PYTHONMALLOC="malloc")  # it would keep some for itself
+
+
+WAITING = """
+import os, signal, threading, time
+import numpy as np
+from supple import SVC
+
+inside, go_on = threading.Event(), threading.Event()
+
+def kernel(A, B):
+    if threading.current_thread().name == "writer":
+        inside.set()
+        go_on.wait(60)
+    return A @ B.T
+
+X = np.random.default_rng(0).normal(size=(30, 2))
+y = np.arange(30) % 2
+model = SVC(kernel=kernel).fit(X[:20], y[:20])
+writer = threading.Thread(target=model.partial_fit, args=(X[20:], y[20:]), name="writer")
+writer.start()
+inside.wait(60)
+for call in (lambda: model.predict(X), lambda: model.fit(X, y), lambda: model.forget(0)):
+    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        call()
+    except KeyboardInterrupt:
+        continue
+    raise SystemExit("the call did not wait")
+go_on.set()
+writer.join()
+assert len(model.forget(0).ids_) == 29
+print("usable")
+"""
+
+
+def test_ctrl_c_while_waiting_for_another_thread():
+    done = subprocess.run(
+        [sys.executable, "-c", WAITING], capture_output=True, text=True, timeout=120
+    )
+    assert done.stdout.strip() == "usable", done.stderr
