@@ -142,11 +142,16 @@ def interrupts(name, trials, seed=0):
             return True
         return False
 
-    old = signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    handlers = {
+        signal.SIGALRM: lambda *_: signal.raise_signal(signal.SIGINT),
+        signal.SIGINT: signal.default_int_handler,  # a shell may have it ignored
+    }
+    earlier = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         return found.run(trials, interrupt)
     finally:
-        signal.signal(signal.SIGALRM, old)
+        for number, handler in earlier.items():
+            signal.signal(number, handler)
 
 
 def shortages(name, trials, seed=0):

@@ -83,3 +83,39 @@ def test_a_long_stream_can_be_interrupted(kind):
         timeout=120,
     )
     assert result.stdout.strip() == "usable", result.stderr
+
+
+AT_THE_END = """
+import signal
+import numpy as np
+import supple
+
+class Late(supple.SVC):
+    def _learn(self, model, batch, *, whole):
+        step = super()._learn(model, batch, whole=whole)
+        if len(batch.targets) == 30:
+            signal.raise_signal(signal.SIGINT)
+        return step
+
+X = np.random.default_rng(0).normal(size=(30, 4))
+y = np.arange(30) % 2
+model = Late().fit(X[:20, :3], y[:20])
+try:
+    model.fit(X, y)
+except KeyboardInterrupt:
+    pass
+else:
+    raise SystemExit("the signal was lost")
+n, d = model.shape_fit_
+assert (n, d) in ((20, 3), (30, 4)), (n, d)
+assert model.support_vectors_.shape[1] == model.n_features_in_ == d
+assert len(model.predict(X[:, :d])) == 30
+print("usable")
+"""
+
+
+def test_an_interrupt_at_the_end_of_fit_leaves_one_model_with_its_features():
+    result = subprocess.run(
+        [sys.executable, "-c", AT_THE_END], capture_output=True, text=True, timeout=120
+    )
+    assert result.stdout.strip() == "usable", result.stderr

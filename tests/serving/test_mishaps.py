@@ -12,9 +12,12 @@ SCRIPT = """
 import sys
 sys.path.insert(0, {tests!r})
 import mishaps
+ended = 0
 for name in {names!r}:
     found = mishaps.{kind}(name, {trials})
     assert found.count == {trials} and not found.failures, (name, found.failures)
+    ended += found.failed_calls
+assert ended
 print("sound")
 """
 
