@@ -68,7 +68,7 @@ dropin: $(READY) ## scikit-learn's own tests of its SVMs on the classes of suppl
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
 	$(RUN) benchmarks/exactness.py
 
-stress: $(READY) ## threads, Ctrl-C and want of memory at random moments (a quarter of an hour)
+stress: $(READY) ## threads, Ctrl-C and want of memory at random moments (half an hour)
 	$(RUN) benchmarks/stress.py threads --seconds 60
 	$(RUN) benchmarks/stress.py interrupts --trials 2000
 	$(RUN) benchmarks/stress.py memory --trials 400
