@@ -287,17 +287,32 @@ class Engine:
     def checkpoint(self) -> CallableType[[], None]:
         """Return a function that puts the engine back to its present state.
 
-        For a sequence of operations that is to succeed or fail as a whole.
+        For a sequence of operations that is to succeed or fail as a whole. What has failed may be
+        a kernel written in Python, or memory that is short: the way back needs neither.
         """
-        state = self.__getstate__()
-        points = 0 if state["_gram"] is None else state["_gram"].data.nbytes
-        reserve: np.ndarray | None = np.empty(_RESERVE + 4 * points, dtype=np.uint8)
+        state = self.__getstate__() | {"_machines": {}}
+        machines = [(key, m.core.save(), m.record) for key, m in self._machines.items()]
+        X, state["_gram"] = state["_gram"], None
+        size = 0 if X is None else X.data.nbytes
+        diagonal = None if self._gram is None else self._gram.diagonal(np.arange(self.n))
+        reserve: np.ndarray | None = np.empty(_RESERVE + 4 * size, dtype=np.uint8)
 
         def back() -> None:
             nonlocal reserve
-            reserve = None  # what failed may have run out of memory, which is needed now
-            self._gram, self._machines = None, {}
-            self.__setstate__(state | {"listeners": self.listeners})
+            reserve = None
+            self.__dict__.update(state | {"listeners": self.listeners})
+            if X is None:
+                return
+            gram = self._empty_gram(X)
+            gram.core.lasting = False  # rows are computed when they are needed again
+            gram.append(X, diagonal)
+            gram.core.lasting = self._lasting
+            self._gram = gram
+            self._evaluated -= int(gram.core.evaluations)
+            for key, snapshot, record in machines:
+                machine = self._machines[key] = Machine.empty(key, gram, self.problem)
+                machine.core.restore(snapshot)
+                machine.record = record
 
         return back
 

@@ -66,8 +66,8 @@ class Gram(ABC):
         self.core.truncate(size)
 
     @abstractmethod
-    def append(self, X: Any) -> None:
-        """Add examples."""
+    def append(self, X: Any, diagonal: np.ndarray | None = None) -> None:
+        """Add examples, whose k(x, x) are in `diagonal` if they are known."""
 
     def feeder(self, X: Any) -> Feeder:
         """Return a function that adds row k of X."""
@@ -101,7 +101,7 @@ class CoreGram(Gram):
     def __init__(self, kernel: CoreKernel) -> None:
         self._kernel = kernel
 
-    def append(self, X: Any) -> None:
+    def append(self, X: Any, diagonal: np.ndarray | None = None) -> None:
         _check_magnitude(self._kernel, X)
         self._append(X)
         _check_norm(self.core.largest_norm)
@@ -260,11 +260,12 @@ class CallableGram(Gram):
         values = self._evaluate(self._X[slot : slot + 1], self._X[start:stop])
         return np.ascontiguousarray(values[0])
 
-    def append(self, X: Any) -> None:
+    def append(self, X: Any, diagonal: np.ndarray | None = None) -> None:
         X = as_double(X)
-        diagonal = np.array(
-            [self._evaluate(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])]
-        )
+        if diagonal is None:
+            diagonal = np.array(
+                [self._evaluate(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])]
+            )
         if sparse.issparse(X):
             self._X = sparse.vstack([self._X, X], format="csr")
         else:
@@ -317,7 +318,7 @@ class PrecomputedGram(Gram):
     def row(self, slot: int, start: int, stop: int) -> np.ndarray:
         return np.ascontiguousarray(self._matrix[slot, start:stop])
 
-    def append(self, X: np.ndarray) -> None:
+    def append(self, X: np.ndarray, diagonal: np.ndarray | None = None) -> None:
         if self.size:
             self.refuse_updates()
         if X.shape[0] != X.shape[1]:
