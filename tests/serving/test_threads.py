@@ -187,8 +187,9 @@ def test_a_change_from_within_a_reader_is_refused(data):
     assert len(fitted.forget(0).ids_) == 39
 
 
-def test_a_kernel_that_asks_its_own_model_for_kernel_values(data):
-    X, y = data
+def test_a_kernel_that_asks_its_own_model_for_kernel_values():
+    X = np.random.default_rng(0).normal(size=(800, 2))  # more than the cache has room for
+    y = X[:, 0] > 0.0
     model = None
 
     def kernel(A, B):
@@ -219,7 +220,7 @@ def test_the_lock_is_made_once(data):
 
 def test_a_copy_has_a_lock_of_its_own(data):
     X, y = data
-    model = SVC().fit(X, y)
+    model = SVC(gamma=0.5).fit(X, y)
     for twin in (copy.copy(model), copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
         assert "_guards" not in twin.__dict__
         twin.forget(0)
