@@ -188,8 +188,8 @@ def test_a_change_from_within_a_reader_is_refused(data):
 
 
 def test_a_kernel_that_asks_its_own_model_for_kernel_values():
-    X = np.random.default_rng(0).normal(size=(800, 2))  # more than the cache has room for
-    y = X[:, 0] > 0.0
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(800, 2)), rng.random(800) > 0.5  # more than the cache has room for
     model = None
 
     def kernel(A, B):
