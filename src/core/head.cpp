@@ -292,8 +292,10 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
       x[v] = step == room(v) ? (sign > 0.0 ? hi[v] : lo[v]) : x[v] + sign * step;
       missing[e] -= sign * step;
     }
-    // What rounding leaves over is no reason to give up.
-    if (std::abs(missing[e]) > 1e-12 * std::max(1.0, std::abs(target[e]))) return false;
+    // What rounding leaves over is no reason to give up: of so many bounds as there are.
+    const double rounds = std::max(1e-12, static_cast<double>(variables()) *
+                                              std::numeric_limits<double>::epsilon());
+    if (std::abs(missing[e]) > rounds * std::max(1.0, std::abs(target[e]))) return false;
   }
   follow(before);
   return true;

@@ -512,13 +512,15 @@ class Engine:
         assert self._gram is not None
         examples = Examples(self._store.y, weight, self.class_weight, self._gram, self.plan)
         self._gram.core.threads = self.threads
-        y_changed = self._store.y[slots]
+        problem = self.problem.for_weight(float(weight.sum()))
+        moving = slots if problem is self.problem else np.arange(self.n, dtype=np.int64)
+        y_changed = self._store.y[moving]
         for key in keys:
             machine = self._machines.get(key)
             if machine is None:
                 machine = fresh[key] = Machine.empty(key, self._gram, self.problem)
             else:
-                concerned[key] = slots[self.plan.members(key, y_changed)]
+                concerned[key] = moving[self.plan.members(key, y_changed)]
                 undo.append(machine.restorer())
             machines[key] = machine
         if fresh:  # which is rare in a stream
@@ -528,21 +530,21 @@ class Engine:
             if fresh and self._settings.together:
                 with Interruptible():
                     outcomes = start_together(
-                        list(fresh.values()), parts, examples, self.problem, self._settings
+                        list(fresh.values()), parts, examples, problem, self._settings
                     )
             if fresh and not outcomes:
                 concerned |= zip(fresh, parts.split(parts.places), strict=True)
             for key, members in concerned.items():
                 machine = machines[key]
-                if len(members) or self.problem.needs_mass:
+                if len(members) or problem.needs_mass:
                     with Interruptible():
-                        if leaving and machine.ready and not self.problem.needs_mass:
-                            outcome = machine.close(members, self.problem, self._settings)
+                        if leaving and machine.ready and not problem.needs_mass:
+                            outcome = machine.close(members, problem, self._settings)
                         else:
                             outcome = machine.update(
                                 examples,
                                 members,
-                                self.problem,
+                                problem,
                                 self._settings,
                                 other_kernel=other_kernel,
                             )

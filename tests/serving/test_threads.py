@@ -189,7 +189,7 @@ def test_a_change_from_within_a_reader_is_refused(data):
 
 def test_a_kernel_that_asks_its_own_model_for_kernel_values():
     rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(800, 2)), rng.random(800) > 0.5  # more than the cache has room for
+    X, y = rng.normal(size=(560, 2)), rng.random(560) > 0.5  # more than the cache has room for
     model = None
 
     def kernel(A, B):

@@ -25,7 +25,9 @@ class SVDD(BaseOutlier):
     over the centre a and the radius R, with C_i = C * sample_weight_i. An outlier costs C, so at
     most 1 / C examples lie outside; C >= 1 keeps all inside. There is a solution only if
     C * sum_i sample_weight_i >= 1: `fit` refuses otherwise, `partial_fit` stores the examples
-    and waits. With an RBF kernel and C = 1 / (nu n) this is the one-class SVM up to scale.
+    and waits. In a stream the share of outliers therefore shrinks as examples come; `nu` keeps
+    it: C = 1 / (nu sum_i sample_weight_i) on the examples held, whatever their number. With an RBF
+    kernel this is the one-class SVM of the same nu up to scale.
 
     Parameters
     ----------
@@ -46,7 +48,9 @@ class SVDD(BaseOutlier):
         the result only if the kernel is indefinite.
     C : float, default=0.1
         Cost of an example outside the ball, > 0. With 0.1, ten examples make a ball and at most
-        ten are outliers.
+        ten are outliers. Not used if `nu` is given.
+    nu : float, default=None
+        Share of the weight that may lie outside the ball, in (0, 1], instead of C.
     shrinking : bool, default=True
         Whether the batch solver leaves out variables that are settled at a bound.
     cache_size : float, default=200
@@ -116,8 +120,9 @@ class SVDD(BaseOutlier):
         # against training points does not hold.
         "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
         "C": [Interval(Real, 0.0, None, closed="neither")],
+        "nu": [Interval(Real, 0.0, 1.0, closed="right"), None],
     }
-    _tunable = ("C", *BaseOutlier._tunable)
+    _tunable = ("C", "nu", *BaseOutlier._tunable)
     _may_wait = True
 
     def __init__(
@@ -129,6 +134,7 @@ class SVDD(BaseOutlier):
         coef0: float = 0.0,
         tol: float = 1e-3,
         C: float = 0.1,
+        nu: float | None = None,
         shrinking: bool = True,
         cache_size: float = 200,
         verbose: bool | int = False,
@@ -141,6 +147,7 @@ class SVDD(BaseOutlier):
         self.coef0 = coef0
         self.tol = tol
         self.C = C
+        self.nu = nu
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.verbose = verbose
@@ -148,7 +155,8 @@ class SVDD(BaseOutlier):
         self.n_jobs = n_jobs
 
     def _problem(self, params: Mapping[str, Any]) -> problems.SVDD:
-        return problems.SVDD(float(params["C"]))
+        nu = params["nu"]
+        return problems.SVDD(float(params["C"]), None if nu is None else float(nu))
 
     @property
     @reads

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -26,6 +26,9 @@ class Problem(Protocol):
     def rows(self, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
         """Return c, lo, hi and group of the variables of these examples."""
 
+    def for_weight(self, total: float) -> Problem:
+        """Return the problem whose boxes fit this total weight: itself unless they depend on it."""
+
     def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
         """Return the sum that the variables of each group must have."""
 
@@ -34,3 +37,10 @@ class Problem(Protocol):
 
     def readout(self, mu: Sequence[float], rounding: float) -> Readout:
         """Return how the decision function reads the state; mu is known up to `rounding`."""
+
+
+class FixedBoxes:
+    """A problem whose boxes depend on no other example."""
+
+    def for_weight(self, total: float) -> Self:
+        return self

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from supple.problems._base import FixedBoxes
 from supple.qp import Readout, Rows
 
 
 @dataclass(frozen=True)
-class CSVC:
+class CSVC(FixedBoxes):
     """c = y, box [0, C_i] for y = +1 and [-C_i, 0] for y = -1, sum of x = 0."""
 
     C: float

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from supple.problems._base import FixedBoxes
 from supple.qp import Readout, Rows
 
 
 @dataclass(frozen=True)
-class EpsSVR:
+class EpsSVR(FixedBoxes):
     """c = t - epsilon on [0, C_i] and c = t + epsilon on [-C_i, 0], sum of x = 0."""
 
     C: float

@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from supple.problems._base import FixedBoxes
 from supple.qp import Readout, Rows
 
 
 @dataclass(frozen=True)
-class NuSVC:
+class NuSVC(FixedBoxes):
     """c = 0, box [0, w_i] / [-w_i, 0]; x sums to nu W / 2 over one class, -nu W / 2 over the other.
 
     W is the sum of the weights. The two sums say the same as y'alpha = 0 and 1'alpha = nu W.

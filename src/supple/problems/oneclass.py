@@ -8,11 +8,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from supple.problems._base import FixedBoxes
 from supple.qp import Readout, Rows
 
 
 @dataclass(frozen=True)
-class OneClass:
+class OneClass(FixedBoxes):
     """c = 0, box [0, w_i], x sums to nu W, W the sum of the weights."""
 
     nu: float

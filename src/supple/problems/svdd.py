@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,13 +13,14 @@ from supple.qp import Readout, Rows
 
 @dataclass(frozen=True)
 class SVDD:
-    """c = 1/2 diag K, box [0, C_i], x sums to 1.
+    """c = 1/2 diag K, box [0, C_i], x sums to 1. With nu, C = 1 / (nu W), W the sum of the weights.
 
     The squared distance of z to the centre is k(z, z) - 2 (Kx)(z) + x'Kx and the squared radius
     is x'Kx + 2 mu, so that radius^2 - distance^2 = 2 (Kx)(z) - k(z, z) + 2 mu.
     """
 
     C: float
+    nu: float | None = None
     per: ClassVar[int] = 1
     groups: ClassVar[int] = 1
     labelled: ClassVar[bool] = False
@@ -35,10 +36,17 @@ class SVDD:
             group=np.zeros(n, dtype=np.uint8),
         )
 
+    def for_weight(self, total: float) -> SVDD:
+        if self.nu is None:
+            return self
+        return replace(self, C=1.0 / (self.nu * total) if total > 0.0 else 0.0)
+
     def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
         return (1.0,)
 
     def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
+        if self.nu is not None and not weight.any():
+            return "all examples have weight 0. Add examples with a positive weight"
         mass = float((self.C * weight).sum())
         if mass >= 1.0 - 1e-12:
             return None
