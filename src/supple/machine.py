@@ -319,11 +319,6 @@ class HeadView:
         """Number of variables strictly inside their box."""
         return len(self._machine.core.inside())
 
-    @property
-    def rounding(self) -> float:
-        """What rounding leaves uncertain in a decision value at the examples held."""
-        return self.readout.scale * float(self._machine.core.rounding())
-
     def dual_objective(self) -> float:
         """Return c'x - 1/2 x'Kx, from scratch."""
         return -float(self._machine.core.objective())

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 
+from supple.estimators._model import Model
 from supple.estimators._updates import ExactUpdates
+from supple.kernels import Linear, Poly
 from supple.locks import reads, replaces, writes
 
 # Decision values smaller than this part of the offset are rounding errors of zero.
@@ -94,11 +96,20 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         """
         model = self._fitted()
         decision = self._decide(X, model)[:, 0]
-        (head,) = model.engine.heads.values()
         # A plane through the origin has no offset, but its values have rounding errors.
-        unknown = max(_BOUNDARY * float(np.abs(self.offset_).max()), head.rounding)
+        unknown = np.maximum(_BOUNDARY * np.abs(self.offset_).max(), self._rounding(X, model))
         decision[np.abs(decision) <= unknown] = 0.0
         return decision
+
+    def _rounding(self, X: Any, model: Model) -> Any:
+        """Return what the terms of a decision value lose, by |k(z, x)|^2 <= k(z, z) k(x, x)."""
+        kernel = model.engine.kernel
+        if not isinstance(kernel, Linear | Poly):
+            return 0.0  # of bounded kernels less than what the offset allows for
+        (head,) = model.engine.heads.values()
+        size = np.sqrt(np.abs(kernel.diagonal(model.engine.points(head.slots))))
+        own = np.sqrt(np.abs(kernel.diagonal(self._query(X, model))))
+        return np.finfo(np.float64).eps * own * float(np.abs(head.coef) @ size)
 
     @reads
     def predict(self, X: Any) -> NDArray[np.intp]:
