@@ -68,6 +68,7 @@ void Head::renew() {
   if (!worn()) return;
   if (peak_diagonal > kMuch * largest_diagonal()) forget_factor();
   refresh();
+  balance_mu();  // which may have followed from the rounding
 }
 
 double Head::roughest() const {

@@ -69,6 +69,7 @@ Quality judge_again(Head& h, const Audit& a) {
   const double gathered = std::sqrt(1.0 + static_cast<double>(h.updates));
   if (!(kRoundings * gathered * a.rounding > kPromised * a.scale)) return judge(a);
   h.refresh();
+  h.balance_mu();
   return judge(h.audit());
 }
 

@@ -167,7 +167,7 @@ class Checks:
             )
         value = sum(c.objective for c in verdict.certificates)
         allowed = sum(64 * c.objective_rounding for c in verdict.certificates) + 1e-9 * abs(value)
-        if not abs(model.dual_objective_ - value) <= allowed:
+        if model.exact_ and not abs(model.dual_objective_ - value) <= allowed:
             self.fail("dual_objective_ is wrong", f"{model.dual_objective_!r}, should be {value!r}")
 
     def values(self, model, held: Held, probe) -> np.ndarray | None:
@@ -295,13 +295,16 @@ class Checks:
                 continue
             self.counts["second opinions"] += 1
             infeasible = c.feasible * float(np.abs(p.mu).max() * np.abs(p.x).sum())
-            allowed = BEATEN * abs(c.objective) + 4 * c.objective_rounding + infeasible
+            x_off = 1e-12 * np.maximum(np.abs(p.lo), np.abs(p.hi))  # what Clarabel may leave
+            terms = np.abs(p.c) @ x_off + x_off.sum() ** 2 * np.abs(p.K).max()
+            rounding = 4 * c.objective_rounding + float(terms)
+            allowed = BEATEN * abs(c.objective) + rounding + infeasible
             if theirs - c.objective > allowed:
                 self.fail(
                     "Clarabel is better",
                     f"{theirs!r} against {c.objective!r}, gap {c.gap:.2e}, KKT {c.best:.1e}",
                 )
-            elif theirs - c.objective > c.gap * (1 + 1e-9) + 4 * c.objective_rounding + infeasible:
+            elif theirs - c.objective > c.gap * (1 + 1e-9) + rounding + infeasible:
                 self.fail(
                     "the certificate is wrong",
                     f"Clarabel gains {theirs - c.objective:.3e}, gap {c.gap:.3e}",

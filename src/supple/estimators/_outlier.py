@@ -108,8 +108,10 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             return 0.0  # of bounded kernels less than what the offset allows for
         (head,) = model.engine.heads.values()
         size = np.sqrt(np.abs(kernel.diagonal(model.engine.points(head.slots))))
-        own = np.sqrt(np.abs(kernel.diagonal(self._query(X, model))))
-        return np.finfo(np.float64).eps * own * float(np.abs(head.coef) @ size)
+        with np.errstate(over="ignore"):
+            own = np.sqrt(np.abs(kernel.diagonal(self._query(X, model))))
+            unknown = np.finfo(np.float64).eps * own * float(np.abs(head.coef) @ size)
+        return np.where(np.isfinite(unknown), unknown, 0.0)
 
     @reads
     def predict(self, X: Any) -> NDArray[np.intp]:
