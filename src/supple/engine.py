@@ -450,7 +450,9 @@ class Engine:
             )
             for key in ready & set(self._machines):
                 if not self._machines[key].ready:
-                    raise InfeasibleError(self._machines[key].reason)
+                    raise InfeasibleError(
+                        f"These parameters have no solution: {self._machines[key].reason}"
+                    )
         return self._report("retune", self.ids, outcomes, start)
 
     # ------------------------------------------------------------------ parts of an operation

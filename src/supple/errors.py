@@ -4,10 +4,14 @@ Every exception derives from :class:`SuppleError` and also from the built-in cla
 scikit-learn would raise, so ``except ValueError`` works as it does there.
 """
 
+import inspect
 import os
 import sys
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import Any, TypeVar, cast
 
 __all__ = [
     "DamagedDataError",
@@ -85,6 +89,43 @@ class InexactWarning(UserWarning):
 
 class StaleGammaWarning(UserWarning):
     """gamma="scale" was computed from examples that are now forgotten, and stays as it was."""
+
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+def explain_misfit(error: TypeError, method: Callable[..., Any], owner: type) -> None:
+    """Raise a better text in place of `error` if the arguments of a call did not fit `method`.
+
+    For the caller of `method`, in an except clause. Python names the class that defines the
+    method; the text here names `owner`, the class that the user has called, and the arguments.
+    """
+    trace = error.__traceback__
+    if trace is None or trace.tb_next is not None:
+        return  # it comes from within the method
+    name = owner.__name__
+    if method.__name__ != "__init__":
+        name += f".{method.__name__}"
+    bare = [
+        argument.replace(annotation=argument.empty)
+        for argument in list(inspect.signature(method).parameters.values())[1:]
+    ]
+    text = str(error).replace(f"{method.__qualname__}()", f"{name}()").rstrip("?.")
+    raise TypeError(f"{text}. Call it as {name}{inspect.Signature(bare)}.") from None
+
+
+def worded(init: _Function) -> _Function:
+    """Return a constructor that explains wrong arguments by :func:`explain_misfit`."""
+
+    @wraps(init)
+    def constructor(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            init(self, *args, **kwargs)
+        except TypeError as error:
+            explain_misfit(error, init, type(self))
+            raise
+
+    return cast(_Function, constructor)
 
 
 _PACKAGE = str(Path(__file__).parent) + os.sep

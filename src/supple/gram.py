@@ -33,6 +33,10 @@ _NO_UPDATES = (
     "kernel='precomputed' cannot take updates: the kernel values of other examples are unknown. "
     "Pass a callable kernel that computes them."
 )
+_FORM = (
+    "The 'kernel' function must be of the form (n, d), (m, d) -> (n, m): it gets two sets of points "
+    "and returns the matrix of their kernel values, such as A @ B.T for the linear kernel."
+)
 _LARGEST = 1e150  # kernel values; their products with dual variables must not overflow either
 _LONGEST = 1e300  # squared norms
 _BLOCK_BYTES = 1 << 25  # kernel values held at a time while predicting
@@ -144,9 +148,10 @@ def _check_magnitude(kernel: CoreKernel, X: Any) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         largest = kernel.largest(float(squared_norms(X).max()))
     if not largest < _LARGEST:
+        others = ", or lower gamma or degree" if hasattr(kernel, "gamma") else ""
         raise InvalidInputError(
             f"The kernel {kernel} overflows on these examples. Scale the features (for instance "
-            "to mean 0 and variance 1), or lower gamma or degree."
+            f"to mean 0 and variance 1){others}."
         )
 
 
@@ -243,11 +248,19 @@ class CallableGram(Gram):
         self.core = FunctionGram(_weak(self), cache_bytes)
 
     def _evaluate(self, A: Any, B: Any) -> np.ndarray:
-        values = np.asarray(dense(self._kernel.function(A, B)), dtype=np.float64)
+        try:
+            values = np.asarray(dense(self._kernel.function(A, B)), dtype=np.float64)
+        except (IndexError, TypeError, ValueError) as error:
+            trace = error.__traceback__
+            if trace is not None and trace.tb_next is None:
+                # Not from within the function: it takes other arguments, or returned no numbers.
+                raise InvalidInputError(f"{_FORM} The call failed: {error}.") from None
+            error.add_note(f"{_FORM} It was called with shapes {A.shape} and {B.shape}.")
+            raise
         if values.shape != (A.shape[0], B.shape[0]):
             raise InvalidInputError(
-                f"The 'kernel' function must return an array of shape "
-                f"({A.shape[0]}, {B.shape[0]}) for these inputs. Got {values.shape} instead."
+                f"{_FORM} For inputs of shape {A.shape} and {B.shape} it must return "
+                f"{A.shape[0], B.shape[0]}. Got shape {values.shape} instead."
             )
         if not np.isfinite(values).all():
             raise InvalidInputError(

@@ -18,6 +18,7 @@ from functools import wraps
 from typing import Any, NamedTuple, TypeVar, cast
 
 from supple._core import model_lock
+from supple.errors import explain_misfit
 
 __all__ = ["LOCK", "guards", "reads", "replaces", "writes"]
 
@@ -48,7 +49,11 @@ def _within(side: int, method: _Method) -> _Method:
     @wraps(method)
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
         with guards(self)[side]:
-            return method(self, *args, **kwargs)
+            try:
+                return method(self, *args, **kwargs)
+            except TypeError as error:
+                explain_misfit(error, method, type(self))
+                raise
 
     return cast(_Method, guarded)
 

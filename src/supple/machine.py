@@ -105,7 +105,7 @@ class Machine:
     key: Key
     core: Any
     ready: bool = False
-    reason: str = "no examples yet"
+    reason: str = "no examples yet. Add some by partial_fit."
     iterations: int = 0
     converged: bool = True
 

@@ -28,7 +28,13 @@ from supple.errors import (
 from supple.estimators._fitted import FittedAttributes
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Model, make_kernel
-from supple.estimators._params import check_constraints, refuse_balanced
+from supple.estimators._params import (
+    check_constraints,
+    check_values,
+    refuse_balanced,
+    show,
+    takes_gamma,
+)
 from supple.estimators._validation import resolve_gamma
 from supple.estimators._warnings import NotConvergedWarning
 from supple.interrupts import Shielded
@@ -123,7 +129,7 @@ class BaseSVM(FittedAttributes, ABC):
 
     def _build(self, params: dict[str, Any], batch: Batch, class_weight: dict[int, float]) -> Model:
         """Return a model with an empty engine, made for the kind of points in `batch`."""
-        gamma = resolve_gamma(params["gamma"], batch.X, batch.weight)
+        gamma = resolve_gamma(params, batch.X, batch.weight)
         engine = self._engine(
             params,
             self._problem(params),
@@ -173,7 +179,7 @@ class BaseSVM(FittedAttributes, ABC):
         with Shielded():
             first = model.scaled and model.engine.n == 0  # all others have been forgotten
             if first:
-                self._set_gamma(model, resolve_gamma("scale", batch.X, batch.weight))
+                self._set_gamma(model, resolve_gamma(model.params, batch.X, batch.weight))
             try:
                 step = self._learn(model, batch, whole=False)
             finally:
@@ -231,17 +237,26 @@ class BaseSVM(FittedAttributes, ABC):
             value = own[name]
             if value is built or value == built or name in but:
                 continue
-            if name in self._free:
-                self._validate_params()
+            idle = name == "gamma" and not takes_gamma(model.params["kernel"])
+            if idle or name in self._free:
+                if not idle:
+                    check_values(type(self), self._parameter_constraints, {name: value})
                 model.params[name] = value
                 continue
+            back = f"set_params({name}={show(built)})"
+            try:
+                new = {**model.params, name: value}
+                check_values(type(self), self._parameter_constraints, new)
+                self._check_params(new)
+            except InvalidInputError as error:
+                raise InvalidInputError(f"{error} {back} goes back to the model's.") from None
             remedy = "call fit to start again with it"
-            if name in self._tunable:
-                remedy = f"call retune({name}={value!r}) to move the model there"
+            if name in self._tunable and not (isinstance(value, str) and value == "balanced"):
+                remedy = f"call retune({name}={show(value)}) to move the model there"
             raise InvalidInputError(
-                f"The '{name}' parameter of {type(self).__name__} is {value!r}, but the model "
-                f"was built with {built!r}. {action} does not apply the change silently: "
-                f"{remedy}, or set it back."
+                f"The '{name}' parameter of {type(self).__name__} is {show(value)}, but the model "
+                f"was built with {show(built)}. {action} does not apply the change silently: "
+                f"{remedy}, or {back} to go back."
             )
 
     def _check_update(self, model: Model, action: str) -> None:

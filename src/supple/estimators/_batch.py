@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple._core import all_finite
-from supple.errors import InvalidInputError
+from supple.errors import InvalidInputError, worded
 from supple.estimators._labels import LabelTable, as_labels
 from supple.estimators._model import Batch
 from supple.estimators._params import show
@@ -69,6 +69,11 @@ class BatchChecks(BaseEstimator):
     kernel: Any
 
     # ------------------------------------------------------------------ parameters and state
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = worded(cls.__init__)  # type: ignore[method-assign]
 
     @reads
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -165,7 +170,7 @@ class BatchChecks(BaseEstimator):
                 raise InvalidInputError(
                     "Invalid input - all samples have zero or negative weights. Sample weights "
                     f"must contain at least one non-zero number: a model cannot start from {n} "
-                    "examples whose weights are all zero."
+                    "examples whose weights are all zero. Give some of them a positive weight."
                 )
         checked_ids = None if ids is None else check_ids(ids, n)
         targets, labels = self._targets(y, n, labels)
@@ -194,7 +199,8 @@ class BatchChecks(BaseEstimator):
         elif precomputed and X.shape[0] != X.shape[1]:
             raise InvalidInputError(
                 "Precomputed matrix must be a square matrix."
-                f" Input is a {X.shape[0]}x{X.shape[1]} matrix."
+                f" Input is a {X.shape[0]}x{X.shape[1]} matrix. Give fit the kernel values of the "
+                "training points with each other, kernel(X, X)."
             )
         return X, y
 

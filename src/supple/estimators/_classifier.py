@@ -19,7 +19,7 @@ from supple.estimators._batch import ClassTargets
 from supple.estimators._fitted import Support
 from supple.estimators._labels import LabelTable, whole_class_weight
 from supple.estimators._model import Batch, Model
-from supple.estimators._params import check_class_weight
+from supple.estimators._params import check_class_weight, show
 from supple.locks import reads, replaces, writes
 from supple.multiclass import OneVsOne, OneVsRest, Plan
 
@@ -145,9 +145,9 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         self,
         X: Any,
         y: Any,
-        *,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
         ids: ArrayLike | None = None,
     ) -> Self:
         """Add examples to the model exactly; start a model if there is none.
@@ -199,7 +199,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             self._check_any_class(classes)
             raise InfeasibleError(
                 f"The decision function of {type(self).__name__} needs two classes; so far only "
-                f"{classes.labels[0]!r} has examples with weight. predict answers with it."
+                f"{show(classes.labels[0])} has examples with weight. predict answers with it."
             )
         if classes.only is not None:
             return np.full(self._query(X, model).shape[0], 2.0 * classes.only - 1.0)
@@ -228,7 +228,8 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         model = self._fitted()
         if self.break_ties and self.decision_function_shape == "ovo":
             raise InvalidInputError(
-                "break_ties must be False when decision_function_shape is 'ovo'"
+                "break_ties must be False when decision_function_shape is 'ovo'. Got True instead. "
+                "Call set_params(break_ties=False) or set_params(decision_function_shape='ovr')."
             )
         classes = self._classes(model)
         self._check_any_class(classes)

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from supple.errors import InfeasibleError
 from supple.estimators._batch import BatchChecks
 from supple.estimators._model import Model
-from supple.estimators._params import resolve_threads
+from supple.estimators._params import resolve_threads, show
 from supple.estimators._validation import Points
 from supple.locks import reads
 
@@ -159,7 +159,10 @@ class FittedAttributes(BatchChecks):
         """Weights of the features, one row per decision function (linear kernel only)."""
         model = self._held()
         if model.params["kernel"] != "linear":
-            raise AttributeError("coef_ is only available when using a linear kernel")
+            raise AttributeError(
+                "coef_ is only available when using a linear kernel. Got kernel="
+                f"{show(model.params['kernel'])} instead. Fit with kernel='linear'."
+            )
         coef = np.zeros((len(model.engine.heads), self.n_features_in_))
         for row, (head, sign) in zip(coef, self._oriented(model), strict=True):
             row[:] = sign * (head.coef @ model.engine.points(head.slots))

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from supple._core import appearance
 from supple.errors import InvalidInputError
+from supple.estimators._params import show
 
 _WORDS = {"b": "numbers", "i": "numbers", "u": "numbers", "f": "numbers", "U": "strings"}
 # Below this length a dictionary look-up per example is faster than sorting.
@@ -27,7 +28,13 @@ def as_labels(y: Any) -> NDArray[Any]:
     whole = kind in "biuU" or (kind == "f" and bool((np.isfinite(y) & (y == np.trunc(y))).all()))
     if not (y.ndim == 1 and whole):
         # Whole numbers and strings need no further look; scikit-learn words the other cases.
-        check_classification_targets(y)
+        try:
+            check_classification_targets(y)
+        except ValueError as error:
+            raise InvalidInputError(
+                f"{error} Input y must be class labels. A regressor such as SVR takes numbers; "
+                "numpy.digitize makes classes of them."
+            ) from None
     return y
 
 
@@ -39,7 +46,8 @@ def _words(labels: NDArray[Any]) -> str:
     if word is None:
         raise InvalidInputError(
             "Unknown label type: class labels must be an array of numbers or of strings. Got "
-            f"{labels.dtype} with {sorted({type(label).__name__ for label in labels})} instead."
+            f"{labels.dtype} with {sorted({type(label).__name__ for label in labels})} instead. "
+            "Convert them, for instance by [str(label) for label in y]."
         )
     return word
 
@@ -106,7 +114,7 @@ class LabelTable:
         if given.ndim != 1 or given.size == 0:
             raise InvalidInputError(
                 "'classes' must be a non-empty one-dimensional sequence. Got shape "
-                f"{given.shape} instead."
+                f"{given.shape} instead. Give all labels that may occur, such as [0, 1]."
             )
         self._check_kind(_words(given), "classes")
         declared = frozenset(given.tolist())
@@ -118,7 +126,8 @@ class LabelTable:
         unlisted = set(present) - declared
         if unlisted:
             raise InvalidInputError(
-                f"'classes' lacks {sorted(unlisted)}, of which the model holds examples."
+                f"'classes' is {sorted(declared)} and lacks {sorted(unlisted)}, of which the model "
+                "holds examples. List these, too, or forget their examples first."
             )
         table = self._with(np.unique(given), given.dtype)._copy()
         table._declared = declared
@@ -223,7 +232,9 @@ def whole_class_weight(
     if len(present) < 2:
         raise InvalidInputError(
             "The number of classes has to be greater than one; got "
-            f"{len(present)} class with positive weight. partial_fit may start with one."
+            f"{len(present)} class with positive weight in y: "
+            f"{', '.join(show(labels.label(code)) for code in present.tolist())}. Give {owner} "
+            "examples of another class, too; partial_fit may start with one."
         )
     if given == "balanced":
         with np.errstate(over="ignore"):  # weights beyond float64 are refused with the boxes

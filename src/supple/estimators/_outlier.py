@@ -53,8 +53,8 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         self,
         X: Any,
         y: Any = None,
-        *,
         sample_weight: ArrayLike | None = None,
+        *,
         ids: ArrayLike | None = None,
     ) -> Self:
         """Add examples to the model exactly; start a model if there is none.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils._param_validation import validate_parameter_constraints
+from sklearn.utils import _param_validation
 
 from supple.errors import InvalidInputError
 
@@ -17,6 +18,11 @@ _MOST_THREADS = 4096
 _PLAIN = frozenset({bool, float, int, str, type(None)})
 _MOST_PASSED = 256
 _passed: set[tuple[Any, ...]] = set()  # parameters that have been found good
+_LONGEST_TEXT = 60
+
+
+class InvalidParameterError(InvalidInputError, _param_validation.InvalidParameterError):
+    """A parameter outside its range: what scikit-learn raises, with a remedy."""
 
 
 def check_constraints(
@@ -31,19 +37,56 @@ def check_constraints(
     key = (owner, *params, kinds, values) if _PLAIN.issuperset(kinds) else None
     if key in _passed:
         return
-    validate_parameter_constraints(constraints, params, caller_name=owner.__name__)
-    check_numbers(owner.__name__, params)
+    check_values(owner, constraints, params)
     if key is not None:
         if len(_passed) >= _MOST_PASSED:
             _passed.clear()
         _passed.add(key)
 
 
+def check_values(owner: type, constraints: Mapping[str, Any], params: Mapping[str, Any]) -> None:
+    """Check each parameter by itself, but for a gamma that the kernel does not take."""
+    idle = "kernel" in params and not takes_gamma(params["kernel"])
+    for name, value in params.items():
+        if name == "gamma" and idle:
+            continue
+        try:
+            _param_validation.validate_parameter_constraints(
+                constraints, {name: value}, caller_name=owner.__name__
+            )
+        except _param_validation.InvalidParameterError as error:
+            rule = str(error).partition(". Got ")[0]
+            default = inspect.signature(owner).parameters[name].default
+            raise InvalidParameterError(
+                f"{rule}. Got {show(value)} instead. Give such a value, for instance the default, "
+                f"{name}={show(default)}."
+            ) from None
+        _check_number(owner.__name__, name, value)
+
+
+def takes_gamma(kernel: Any) -> bool:
+    """Whether a kernel depends on gamma."""
+    without = isinstance(kernel, str) and kernel in ("linear", "precomputed")
+    return not (without or callable(kernel))
+
+
 def show(value: Any) -> str:
     """Return a short text for a value in a message; Python refuses to print huge integers."""
     if isinstance(value, Integral) and abs(int(value)) >= 10**50:
         return f"an integer of {int(value).bit_length()} bits"
-    return f"{value!r:.60}"
+    text = repr(_plain(value))
+    return text if len(text) <= _LONGEST_TEXT else f"{text[: _LONGEST_TEXT - 3]}..."
+
+
+def _plain(value: Any) -> Any:
+    """Return NumPy's scalars as Python's, which print without the name of their type."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if type(value) in (list, tuple):
+        return type(value)(map(_plain, value))
+    if type(value) is dict:
+        return {_plain(key): _plain(item) for key, item in value.items()}
+    return value
 
 
 def fits_float(value: Real) -> bool:
@@ -55,14 +98,13 @@ def fits_float(value: Real) -> bool:
     return math.isfinite(number) and (number != 0.0 or value == 0)
 
 
-def check_numbers(owner: str, params: Mapping[str, Any]) -> None:
+def _check_number(owner: str, name: str, value: Any) -> None:
     """Refuse numbers beyond float64, such as 10**400, which the declared ranges admit."""
-    for name, value in params.items():
-        if isinstance(value, Real) and not fits_float(value):
-            raise InvalidInputError(
-                f"The '{name}' parameter of {owner} must fit into float64. Got {show(value)} "
-                "instead. Give a number between 1e-300 and 1e300."
-            )
+    if isinstance(value, Real) and not fits_float(value):
+        raise InvalidParameterError(
+            f"The '{name}' parameter of {owner} must fit into float64. Got {show(value)} "
+            "instead. Give a number between 1e-300 and 1e300."
+        )
 
 
 def check_class_weight(owner: str, class_weight: Mapping[Any, Any]) -> None:
@@ -79,7 +121,7 @@ def check_class_weight(owner: str, class_weight: Mapping[Any, Any]) -> None:
         if not (isinstance(weight, Real) and fits_float(weight) and float(weight) > 0):
             raise InvalidInputError(
                 f"The 'class_weight' parameter of {owner} must have finite weights > 0. "
-                f"Got {show(weight)} for class {label!r} instead."
+                f"Got {show(weight)} for class {show(label)} instead. Give a number such as 1.0."
             )
 
 

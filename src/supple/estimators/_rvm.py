@@ -18,7 +18,7 @@ from supple.errors import InvalidInputError, PrecomputedUpdateError, warn_user
 from supple.estimators._batch import BatchChecks
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, make_kernel
-from supple.estimators._params import check_numbers
+from supple.estimators._params import check_constraints
 from supple.estimators._validation import Points, resolve_gamma
 from supple.estimators._warnings import NotConvergedWarning
 from supple.gram import gram_for
@@ -159,8 +159,7 @@ class BaseRVM(BatchChecks):
         start = perf_counter()
         name = type(self).__name__
         params = self.get_params(deep=False)
-        self._validate_params()
-        check_numbers(name, params)
+        check_constraints(type(self), self._parameter_constraints, params)
         self._check_params()
         old: Relevance | None = None if whole else self.__dict__.get("_model")
         if old is not None and "precomputed" in (params["kernel"], old.params["kernel"]):
@@ -176,7 +175,7 @@ class BaseRVM(BatchChecks):
         batch = checker._check_batch(X, y, sample_weight, None, labels, old)
         if old is not None:
             batch = _join(old, batch)
-        gamma = resolve_gamma(params["gamma"], batch.X, batch.weight)
+        gamma = resolve_gamma(params, batch.X, batch.weight)
         K = kernel_block(make_kernel(params, gamma), batch.X, batch.X)
         largest = float(np.abs(K).max())
         if largest != 0.0 and not _SMALLEST < largest < _LARGEST:

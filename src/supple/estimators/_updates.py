@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils._param_validation import validate_parameter_constraints
 
 from supple.errors import InvalidInputError, StaleGammaWarning, warn_user
 from supple.estimators._base import BaseSVM
 from supple.estimators._model import Model, make_kernel
-from supple.estimators._params import check_numbers
+from supple.estimators._params import check_values, show
 from supple.estimators._validation import check_ids, check_weight, resolve_gamma
 from supple.interrupts import Shielded
 from supple.locks import writes
@@ -50,7 +50,7 @@ class ExactUpdates(BaseSVM):
         checked = check_ids(ids)
         if rescale and not isinstance(model.params["gamma"], str):
             raise InvalidInputError(
-                f"The 'gamma' parameter of {type(self).__name__} is {model.params['gamma']!r}, "
+                f"The 'gamma' parameter of {type(self).__name__} is {show(model.params['gamma'])}, "
                 "which depends on no example. Call forget without rescale=True."
             )
         model.cache.clear()
@@ -89,7 +89,7 @@ class ExactUpdates(BaseSVM):
         if not len(remain):
             return model.gamma
         points, weight = model.engine.points(remain), model.engine.weight[remain]
-        return resolve_gamma("scale", points, weight)
+        return resolve_gamma(model.params, points, weight)
 
     def _own_weight(self, model: Model, ids: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the weights that the user gave these examples, if `_forgot` needs them."""
@@ -140,24 +140,17 @@ class ExactUpdates(BaseSVM):
         self : object
             The model that `fit` gives with these parameters on the examples held.
         """
-        name = type(self).__name__
         model = self._held()
-        unknown = sorted(set(params) - set(self._tunable))
-        if unknown or not params:
-            raise InvalidInputError(
-                f"retune of {name} takes {', '.join(self._tunable)}. Got "
-                f"{', '.join(unknown) or 'nothing'} instead. Other parameters take effect at fit."
-            )
-        validate_parameter_constraints(self._parameter_constraints, params, caller_name=name)
-        check_numbers(name, params)
+        self._check_tunable(params)
+        new = {**model.params, **params}
+        check_values(type(self), self._parameter_constraints, new)
         self._check_unchanged(model, "retune", but=params)
         model.engine.threads = self._threads()
-        new = {**model.params, **params}
         self._check_params(new)
         gamma = model.gamma
         if "gamma" in params:
             points = model.engine.points(np.arange(model.engine.n))
-            gamma = resolve_gamma(params["gamma"], points, model.engine.weight)
+            gamma = resolve_gamma(new, points, model.engine.weight)
         labels, class_weight = model.labels, model.class_weight
         if "class_weight" in params:
             labels, class_weight = self._new_class_weight(model, params["class_weight"])
@@ -180,3 +173,21 @@ class ExactUpdates(BaseSVM):
                     if "gamma" in params:
                         model.engine.note_scale()
         return self if step is None else self._after(model, step, "retune")
+
+    def _check_tunable(self, params: Mapping[str, Any]) -> None:
+        """Refuse parameters that retune does not take, and say which way they go."""
+        unknown = [name for name in params if name not in self._tunable]
+        if params and not unknown:
+            return
+        takes = f"retune of {type(self).__name__} takes {', '.join(self._tunable)}."
+        if not unknown:
+            raise InvalidInputError(f"{takes} Got nothing instead. Give one of them a value.")
+        name = unknown[0]
+        assignment = f"{name}={show(params[name])}"
+        if name not in self._get_param_names():
+            remedy = "That is no parameter of the estimator; get_params() lists them."
+        elif name in self._free:
+            remedy = f"The model does not depend on it: call set_params({assignment})."
+        else:
+            remedy = f"Call set_params({assignment}) and then fit, which starts again."
+        raise InvalidInputError(f"{takes} Got {assignment} instead. {remedy}")

@@ -3,6 +3,7 @@
 Nothing here changes an argument. Everything raises before the engine is touched.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from supple.errors import InvalidInputError
-from supple.estimators._params import show
+from supple.estimators._advice import refuse, refuse_targets
+from supple.estimators._params import show, takes_gamma
 
 # Points are an ndarray or a SciPy CSR array / matrix; SciPy has no common type for them. With a
 # callable kernel they may also be a 1-D array of objects.
@@ -61,6 +63,8 @@ def check_points(
         raise InvalidInputError(
             "The input contains an integer too large for float64. Rescale the values."
         ) from None
+    except (TypeError, ValueError) as error:
+        refuse(error, estimator, X, y, reset=reset)
     points, y = checked if isinstance(checked, tuple) else (checked, None)
     if sp.issparse(points):
         points = _canonical(points)
@@ -94,9 +98,12 @@ def check_objects(estimator: Any, X: NDArray[Any], y: Any, **y_check: Any) -> An
     """Return y checked by scikit-learn, for points that have no features to be checked."""
     if isinstance(y, str) and y == "no_validation":
         return None
-    y = validate_data(estimator, "no_validation", y, **y_check)
-    check_consistent_length(X, y)
-    return y
+    try:
+        checked = validate_data(estimator, "no_validation", y, **y_check)
+        check_consistent_length(X, checked)
+    except (TypeError, ValueError) as error:
+        refuse_targets(error, estimator, X, y)
+    return checked
 
 
 def _canonical(X: Points) -> Points:
@@ -181,7 +188,10 @@ def conform(X: Points, *, sparse: bool, dtype: np.dtype[Any], exact: bool) -> Po
             f"{X.dtype} points."
         )
     if not np.isfinite(new).all():
-        raise InvalidInputError(f"Input X contains values too large for {dtype}.")
+        raise InvalidInputError(
+            f"Input X contains values too large for {dtype}, the type of the points that the model "
+            "holds. Rescale X, or start the model with float64 points."
+        )
     return converted
 
 
@@ -200,7 +210,7 @@ def check_weight(weight: Any, n: int) -> NDArray[np.float64]:
     except ValueError:
         raise InvalidInputError(
             f"'sample_weight' must be a number or have shape ({n},). Got a sequence whose "
-            "elements differ in length instead."
+            "elements differ in length instead. Give one weight per example, or one for all."
         ) from None
     wrong = _not_a_number(given)
     if wrong:
@@ -211,7 +221,7 @@ def check_weight(weight: Any, n: int) -> NDArray[np.float64]:
     if given.ndim > 1 or (given.ndim == 1 and given.shape[0] != n):
         raise InvalidInputError(
             f"'sample_weight' must be a number or have shape ({n},). Got shape {given.shape} "
-            "instead."
+            "instead. Give one weight per example, or one for all."
         )
     result = np.empty(n)
     try:
@@ -313,16 +323,19 @@ def check_ids(ids: Any, n: int | None = None) -> NDArray[np.int64]:
     return given.astype(np.int64)
 
 
-def resolve_gamma(gamma: str | Real, X: Points, weight: NDArray[np.float64]) -> float:
+def resolve_gamma(params: Mapping[str, Any], X: Points, weight: NDArray[np.float64]) -> float:
     """Return gamma as a number: "scale" is 1 / (n_features * Var(X)), "auto" 1 / n_features.
+
+    It is 0 if the kernel does not take gamma, whatever its value.
 
     The variance counts every row as often as its weight says, so that weight 2 is the same
     as two copies of a row. With equal weights it is scikit-learn's.
     """
+    gamma = params["gamma"]
+    if not takes_gamma(params["kernel"]):
+        return 0.0
     if not isinstance(gamma, str):
         return float(gamma)
-    if X.ndim == 1:
-        return 0.0  # objects, for a kernel that takes no gamma
     if gamma == "auto":
         return 1.0 / X.shape[1]
     if not weight.any():

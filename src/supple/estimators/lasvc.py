@@ -168,9 +168,9 @@ class LASVC(BaseClassifier):
         self,
         X: Any,
         y: Any,
-        *,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
         ids: ArrayLike | None = None,
     ) -> Self:
         """Look at examples, one after the other; start a model if there is none.

@@ -15,7 +15,7 @@ from supple.errors import InfeasibleError
 from supple.estimators._batch import ClassTargets
 from supple.estimators._labels import LabelTable, whole_class_weight
 from supple.estimators._model import Batch
-from supple.estimators._params import check_class_weight
+from supple.estimators._params import check_class_weight, show
 from supple.estimators._rvm import BaseRVM, Relevance
 from supple.locks import reads, replaces
 from supple.multiclass import OneVsOne, OneVsRest, Plan
@@ -207,7 +207,6 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         self,
         X: Any,
         y: Any,
-        *,
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -254,7 +253,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         if len(model.codes) < 2:
             raise InfeasibleError(
                 f"The decision function of {type(self).__name__} needs two classes; so far only "
-                f"{self.classes_[0]!r} has examples with weight. predict answers with it."
+                f"{show(self.classes_[0])} has examples with weight. predict answers with it."
             )
         mean, variance = model.moments(query)
         odds = mean / np.sqrt(1.0 + np.pi / 8.0 * variance)

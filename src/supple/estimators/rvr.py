@@ -173,7 +173,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         return self._learn(X, y, sample_weight, whole=True)
 
     @replaces
-    def partial_fit(self, X: Any, y: Any, *, sample_weight: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Store examples and fit to all that are held; start a model if there is none.
 
         Parameters

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from numbers import Real
 from typing import Any, Self
 
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple import problems
 from supple.errors import InvalidInputError
 from supple.estimators._classifier import IGNORED, BaseClassifier
-from supple.estimators._params import check_numbers, show
+from supple.estimators._params import check_values, show
 from supple.estimators._updates import ExactUpdates
 from supple.locks import reads
 
@@ -209,11 +209,11 @@ class SVC(BaseClassifier, ExactUpdates):
                 "value give [C], or call retune(C=C)."
             ) from None
         if not costs:
-            raise InvalidInputError("'Cs' must hold at least one value of C. Got none instead.")
-        name = type(self).__name__
+            raise InvalidInputError(
+                "'Cs' must hold at least one value of C. Got none instead. Give, say, [0.1, 1, 10]."
+            )
         for C in costs:
-            validate_parameter_constraints(self._parameter_constraints, {"C": C}, caller_name=name)
-            check_numbers(name, {"C": C})
+            check_values(type(self), self._parameter_constraints, {"C": C})
         # Copied now, so that the path starts from the model as it is at this call.
         return _walk(copy.deepcopy(self), costs)
 

@@ -172,8 +172,8 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
         self,
         X: Any,
         y: Any,
-        *,
         sample_weight: ArrayLike | None = None,
+        *,
         ids: ArrayLike | None = None,
     ) -> Self:
         """Add examples to the model exactly; start a model if there is none.

@@ -46,7 +46,7 @@ class NuSVC(FixedBoxes):
             return None
         return (
             f"specified nu is infeasible: nu={self.nu} exceeds {largest:.6g}, twice the smaller "
-            "class's share of the weight. Lower nu, or add examples of the smaller class"
+            "class's share of the weight. Lower nu, or add examples of the smaller class."
         )
 
     def readout(self, mu: Sequence[float], rounding: float) -> Readout:

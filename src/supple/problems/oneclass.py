@@ -35,7 +35,7 @@ class OneClass(FixedBoxes):
     def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
         if float(weight.sum()) > 0.0:
             return None
-        return "all examples have weight 0. Add examples with a positive weight"
+        return "all examples have weight 0. Add examples with a positive weight."
 
     def readout(self, mu: Sequence[float], rounding: float) -> Readout:
         return Readout(1.0, mu[0])

@@ -52,7 +52,7 @@ class SVDD:
             return None
         return (
             f"C={self.C} times the total weight {float(weight.sum()):.6g} is {mass:.6g}, below 1, "
-            "so that the weights of the description cannot sum to 1. Raise C or add examples"
+            "so that the weights of the description cannot sum to 1. Raise C or add examples."
         )
 
     def readout(self, mu: Sequence[float], rounding: float) -> Readout:
