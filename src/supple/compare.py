@@ -171,8 +171,8 @@ def compare(
     classes = np.unique(y)
     if len(classes) < 2:
         raise InvalidInputError(
-            f"compare needs a stream of two classes or more. Got only {classes.tolist()[0]!r} in y. "
-            "Give examples of another class, too."
+            f"compare needs a stream of two classes or more. Got only {classes.tolist()[0]!r} in "
+            "y. Give examples of another class, too."
         )
     test = _check_test(X_test, y_test, X.shape[1], classes)
     steps = _check_sizes(sizes, len(y))

@@ -34,8 +34,8 @@ _NO_UPDATES = (
     "Pass a callable kernel that computes them."
 )
 _FORM = (
-    "The 'kernel' function must be of the form (n, d), (m, d) -> (n, m): it gets two sets of points "
-    "and returns the matrix of their kernel values, such as A @ B.T for the linear kernel."
+    "The 'kernel' function must be of the form (n, d), (m, d) -> (n, m): it gets two sets of "
+    "points and returns the matrix of their kernel values, such as A @ B.T for the linear kernel."
 )
 _LARGEST = 1e150  # kernel values; their products with dual variables must not overflow either
 _LONGEST = 1e300  # squared norms

@@ -142,10 +142,11 @@ class ExactUpdates(BaseSVM):
         """
         model = self._held()
         self._check_tunable(params)
-        new = {**model.params, **params}
-        check_values(type(self), self._parameter_constraints, new)
+        kernel = model.params["kernel"]
+        check_values(type(self), self._parameter_constraints, {"kernel": kernel, **params})
         self._check_unchanged(model, "retune", but=params)
         model.engine.threads = self._threads()
+        new = {**model.params, **params}
         self._check_params(new)
         gamma = model.gamma
         if "gamma" in params:

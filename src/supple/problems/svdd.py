@@ -46,7 +46,7 @@ class SVDD:
 
     def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
         if self.nu is not None and not weight.any():
-            return "all examples have weight 0. Add examples with a positive weight"
+            return "all examples have weight 0. Add examples with a positive weight."
         mass = float((self.C * weight).sum())
         if mass >= 1.0 - 1e-12:
             return None
