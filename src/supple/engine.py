@@ -233,6 +233,11 @@ class Engine:
         assert self._gram is not None
         return self._gram.rows(np.ascontiguousarray(slots, dtype=np.int64))
 
+    def kernel_values(self, X: Any, slots: np.ndarray) -> np.ndarray:
+        """Return k(z, x) of the rows z of X and the examples x at these slots."""
+        assert self._gram is not None
+        return self._gram.block(slots, X)
+
     def decision(self, X: Any, threads: int = 1) -> np.ndarray:
         """Return the decision values of the rows of X, one column per head.
 
@@ -514,7 +519,8 @@ class Engine:
         assert self._gram is not None
         examples = Examples(self._store.y, weight, self.class_weight, self._gram, self.plan)
         self._gram.core.threads = self.threads
-        problem = self.problem.for_weight(float(weight.sum()))
+        with np.errstate(over="ignore"):  # weights that are too large are refused below
+            problem = self.problem.for_weight(float(weight.sum()))
         moving = slots if problem is self.problem else np.arange(self.n, dtype=np.int64)
         y_changed = self._store.y[moving]
         for key in keys:

@@ -16,6 +16,7 @@ from supple.locks import reads, replaces, writes
 
 # Decision values smaller than this part of the offset are rounding errors of zero.
 _BOUNDARY = 1e-12
+_ROUNDINGS = 16.0 * np.finfo(np.float64).eps
 
 
 class BaseOutlier(OutlierMixin, ExactUpdates):
@@ -95,23 +96,33 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             cannot tell from the boundary, such as the support vectors on it.
         """
         model = self._fitted()
-        decision = self._decide(X, model)[:, 0]
+        points = self._query(X, model)
+        self._require_ready(model, "cannot predict yet")
+        decision = model.engine.decision(points, self._threads())[:, 0]
+        zero = np.abs(decision) <= _BOUNDARY * np.abs(self.offset_).max()
         # A plane through the origin has no offset, but its values have rounding errors.
-        unknown = np.maximum(_BOUNDARY * np.abs(self.offset_).max(), self._rounding(X, model))
-        decision[np.abs(decision) <= unknown] = 0.0
+        decision[zero | self._lost_in_rounding(points, decision, model)] = 0.0
         return decision
 
-    def _rounding(self, X: Any, model: Model) -> Any:
-        """Return what the terms of a decision value lose, by |k(z, x)|^2 <= k(z, z) k(x, x)."""
-        kernel = model.engine.kernel
+    def _lost_in_rounding(
+        self, points: Any, decision: NDArray[np.float64], model: Model
+    ) -> NDArray[np.bool_]:
+        """Return which decision values are no more than the rounding of their terms."""
+        kernel, lost = model.engine.kernel, np.zeros(len(decision), dtype=np.bool_)
         if not isinstance(kernel, Linear | Poly):
-            return 0.0  # of bounded kernels less than what the offset allows for
+            return lost  # of bounded kernels the offset tells enough
         (head,) = model.engine.heads.values()
-        size = np.sqrt(np.abs(kernel.diagonal(model.engine.points(head.slots))))
-        with np.errstate(over="ignore"):
-            own = np.sqrt(np.abs(kernel.diagonal(self._query(X, model))))
-            unknown = np.finfo(np.float64).eps * own * float(np.abs(head.coef) @ size)
-        return np.where(np.isfinite(unknown), unknown, 0.0)
+        support = model.engine.points(head.slots)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # No term is larger than this, by |k(z, x)|^2 <= k(z, z) k(x, x).
+            size = np.sqrt(np.abs(kernel.diagonal(points))) * float(
+                np.abs(head.coef) @ np.sqrt(np.abs(kernel.diagonal(support)))
+            )
+            close = np.flatnonzero(np.abs(decision) <= _ROUNDINGS * size)
+        for k in close.tolist():
+            terms = head.coef * model.engine.kernel_values(points[k : k + 1], head.slots)[0]
+            lost[k] = np.abs(decision[k]) <= _ROUNDINGS * np.abs(terms).sum()
+        return lost
 
     @reads
     def predict(self, X: Any) -> NDArray[np.intp]:
