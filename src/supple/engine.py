@@ -152,6 +152,11 @@ class Engine:
         return self._store.ids.copy()
 
     @property
+    def groups(self) -> np.ndarray:
+        """Groups in slot order, None for examples of no group."""
+        return self._store.groups.copy()
+
+    @property
     def y(self) -> np.ndarray:
         """Class codes or targets in slot order."""
         return self._store.y.copy()
@@ -178,6 +183,18 @@ class Engine:
     def holds(self, ids: np.ndarray) -> bool:
         """Whether any of these examples is held."""
         return any(map(self._store.holds, ids.tolist()))
+
+    def holding(self, ids: np.ndarray) -> np.ndarray:
+        """Return which of these examples are held."""
+        return self._store.holding(ids)
+
+    def slots(self, ids: np.ndarray) -> np.ndarray:
+        """Return the positions of these examples in `ids`."""
+        return self._store.slots(ids)
+
+    def members(self, groups: np.ndarray, *, ignore: bool) -> np.ndarray:
+        """Return the ids of all examples of these groups; `ignore` groups that have none."""
+        return np.asarray(self._store.ids[self._store.members(groups, ignore=ignore)])
 
     def scaled_by(self, ids: np.ndarray) -> bool:
         """Whether the scale of the kernel was computed from any of these examples."""
@@ -335,11 +352,17 @@ class Engine:
         self._store.check_new(ids)
         return ids
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray | None) -> Step:
+    def learn(
+        self,
+        X: Any,
+        y: np.ndarray,
+        weight: np.ndarray,
+        ids: np.ndarray | None,
+        groups: np.ndarray | None = None,
+    ) -> Step:
         """Add examples."""
         start = time.perf_counter()
         ids = self.number(ids, X.shape[0])
-        largest = int(ids.max(initial=-1))
         first = self._gram is None
         with Transaction() as undo:
             if self._gram is None:
@@ -350,24 +373,24 @@ class Engine:
                 undo.append(lambda: gram.truncate(before))
             gram.append(X)
             undo.append(lambda: self._store.truncate(before))
-            slots = self._store.append(y, weight, ids)
+            slots = self._store.append(y, weight, ids, groups)
             counts = self._recount(y, weight, +1)
             outcomes = self._reconcile(slots, self._store.weight, counts, undo)
-            self._store.count_arrivals(len(ids), largest)
+            self._store.count_arrivals(ids)
             self._per_class = counts
         return self._report("learn", ids, outcomes, start)
 
     def unlearn(self, ids: np.ndarray) -> Step:
         """Remove examples, exactly as if they had never been learned."""
         start = time.perf_counter()
-        slots = self._store.slots(ids)
+        slots = np.sort(self._store.slots(ids))  # the order of a set changes no last digit
         self._refuse_precomputed()
         weight = self._store.weight.copy()
         weight[slots] = 0.0
         counts = self._recount(self._store.y[slots], self._store.weight[slots], -1)
         with Transaction() as undo:
             outcomes = self._reconcile(slots, weight, counts, undo, leaving=True)
-            self._take_out(-np.sort(-slots))
+            self._take_out(slots[::-1].copy())
             self._per_class = counts
         return self._report("unlearn", ids, outcomes, start)
 
@@ -407,6 +430,8 @@ class Engine:
         """Give examples other weights."""
         start = time.perf_counter()
         slots = self._store.slots(ids)
+        order = np.argsort(slots)
+        slots, weight = slots[order], weight[order]
         self._refuse_precomputed()
         before = self._store.weight[slots]
         y = self._store.y[slots]

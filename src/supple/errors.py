@@ -40,7 +40,7 @@ class InvalidInputError(SuppleError, ValueError):
 
 
 class UnknownIdError(SuppleError, ValueError):
-    """An id that no example held by the model has; the model is unchanged."""
+    """An id or a group that no example held by the model has; the model is unchanged."""
 
 
 class DuplicateIdError(SuppleError, ValueError):

@@ -40,12 +40,13 @@ class Schedule:
 
 @dataclass(frozen=True)
 class _Work:
-    """A batch on its way: points, labels, weights, ids and their rows in each head."""
+    """A batch on its way: points, labels, weights, ids, groups and their rows in each head."""
 
     X: Any
     y: np.ndarray
     weight: np.ndarray
     ids: np.ndarray
+    groups: np.ndarray | None
     feed: Feeder
     heads: dict[Key, tuple[dict[int, int], Rows]]  # place of example k in the rows
     before: int  # examples held when the batch came
@@ -78,16 +79,22 @@ class OnlineEngine(Engine):
         own = {"progress": None, "_copied": False, "_random": copy.deepcopy(self._random)}
         return super().__getstate__() | own
 
-    def learn(self, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray | None) -> Step:
+    def learn(
+        self,
+        X: Any,
+        y: np.ndarray,
+        weight: np.ndarray,
+        ids: np.ndarray | None,
+        groups: np.ndarray | None = None,
+    ) -> Step:
         """Work through a batch."""
         start = time.perf_counter()
         ids = self.number(ids, X.shape[0])
-        largest = int(ids.max(initial=-1))
         with Transaction() as undo:
             gram = self._gram_for(X, undo)
             gram.core.threads = self.threads
             self._remember(undo)
-            work = self._prepare(gram, X, y, weight, ids)
+            work = self._prepare(gram, X, y, weight, ids, groups)
             for visited, k in enumerate(self._order(work), start=1):
                 self._visit(work, k)
                 if visited % _SWEEP == 1:
@@ -97,7 +104,7 @@ class OnlineEngine(Engine):
                 if self.progress is not None and visited % _NEWS == 0:
                     self.progress(visited, self._to_do(work))
             self._conclude(work.dismissed)
-            self._store.count_arrivals(len(ids), largest)
+            self._store.count_arrivals(ids)
         return self._report("learn", ids, [Outcome("lasvm", iterations=self._steps())], start)
 
     def finish(self, *, after_learning: bool = False) -> Step:
@@ -191,7 +198,13 @@ class OnlineEngine(Engine):
         return sum(machine.iterations for machine in self._machines.values())
 
     def _prepare(
-        self, gram: Gram, X: Any, y: np.ndarray, weight: np.ndarray, ids: np.ndarray
+        self,
+        gram: Gram,
+        X: Any,
+        y: np.ndarray,
+        weight: np.ndarray,
+        ids: np.ndarray,
+        groups: np.ndarray | None,
     ) -> _Work:
         """Open heads for new classes and compute the rows of the batch in every head."""
         feed = gram.feeder(X)
@@ -206,7 +219,7 @@ class OnlineEngine(Engine):
         self._machines = {key: self._machines.get(key) or self._open(key) for key in heads}
         for machine in self._machines.values():
             machine.iterations = 0
-        return _Work(X, y, weight, ids, feed, heads, self.n, [])
+        return _Work(X, y, weight, ids, groups, feed, heads, self.n, [])
 
     def _classes(self) -> set[int]:
         """Return the codes of the classes that have an example here."""
@@ -301,7 +314,7 @@ class OnlineEngine(Engine):
             for key, machine in self._machines.items()
             if k in work.heads[key][0]
         ]
-        if not self._store.holds(int(work.ids[k])):
+        if not self._store.holds(work.ids.item(k)):
             slot = gram.size
             work.feed(k)
             used = not concerned  # the only class so far: it will be needed
@@ -322,7 +335,8 @@ class OnlineEngine(Engine):
         assert self._gram is not None
         if keep:
             one = slice(k, k + 1)
-            self._store.append(work.y[one], work.weight[one], work.ids[one])
+            groups = None if work.groups is None else work.groups[one]
+            self._store.append(work.y[one], work.weight[one], work.ids[one], groups)
             self._per_class[int(work.y[k])] += 1
             return
         last = np.array([slot])

@@ -1,18 +1,31 @@
-"""The examples held: label or target, weight, arrival and the table id <-> slot."""
+"""The examples held: label or target, weight, group, arrival and the table id <-> slot."""
 
 from __future__ import annotations
 
 import copy
+from collections import Counter
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from supple.errors import DuplicateIdError, InvalidInputError, UnknownIdError
 
-__all__ = ["Store"]
+__all__ = ["LAST_ID", "Store", "kind_of", "name_of_kind"]
 
-_LAST_ID = 2**63 - 1
-_COLUMNS = ("_y", "_weight", "_id", "_arrival", "_scaling")
+LAST_ID = 2**63 - 1  # which would leave no number for the next example
+_COLUMNS = ("_y", "_weight", "_id", "_group", "_arrival", "_scaling")
+_NO_IDS = np.empty(0, dtype=np.int64)
+
+
+def kind_of(identity: Hashable) -> type:
+    """Return what an id is: an integer, a string, bytes, or an object of its own type."""
+    return next((kind for kind in (int, str, bytes) if isinstance(identity, kind)), type(identity))
+
+
+def name_of_kind(kind: type) -> str:
+    """Return how messages call ids of a kind."""
+    return {int: "integers", str: "strings", bytes: "bytes"}.get(kind, f"{kind.__name__} objects")
 
 
 class Store:
@@ -20,6 +33,9 @@ class Store:
 
     Removal moves the last example into the freed slot. Slots without an example hold zeros, and a
     copy or a pickle has none of them: nothing of an example is left when it has gone.
+
+    Ids are an int64 column if they are integers, else a column of objects of one kind. The kind is
+    that of the examples held: a store without examples takes any.
     """
 
     def __init__(self) -> None:
@@ -27,9 +43,10 @@ class Store:
         self._y = np.zeros(16)
         self._weight = np.zeros(16)
         self._id = np.zeros(16, dtype=np.int64)
+        self._group = np.zeros(16, dtype=object)  # None: of no group
         self._arrival = np.zeros(16, dtype=np.int64)
         self._scaling = np.zeros(16, dtype=bool)
-        self._known: dict[int, int] | None = None  # see _slot_of
+        self._known: dict[Hashable, int] | None = None  # see _slot_of
         self.next_id = 0
         self.seen = 0
 
@@ -46,7 +63,12 @@ class Store:
 
     @property
     def ids(self) -> np.ndarray:
-        return self._id[: self._n]
+        return self._id[: self._n] if self._n else _NO_IDS
+
+    @property
+    def groups(self) -> np.ndarray:
+        """The group of each, None for those of no group."""
+        return self._group[: self._n]
 
     @property
     def arrival(self) -> np.ndarray:
@@ -59,7 +81,7 @@ class Store:
         return self._scaling[: self._n]
 
     @property
-    def _slot_of(self) -> dict[int, int]:
+    def _slot_of(self) -> dict[Hashable, int]:
         """The slot of each id: from the columns at the first question, and kept from then on.
 
         A model that is fitted and never updated does without.
@@ -82,43 +104,91 @@ class Store:
 
     def __getstate__(self) -> dict[str, Any]:
         columns = {name: getattr(self, name)[: self._n].copy() for name in _COLUMNS}
+        columns["_id"] = self.ids.copy()
         return self.__dict__ | columns | {"_known": None}
 
     def new_ids(self, count: int) -> np.ndarray:
-        """Return the next free ids."""
+        """Return the next free integers."""
+        if self.ids.dtype == object:
+            raise InvalidInputError(
+                f"'ids' must be given, one per row of X: those of the examples held are "
+                f"{name_of_kind(kind_of(self._id[0]))}, which cannot be continued by counting. "
+                "Got None instead."
+            )
         _check_limit(self.next_id + count - 1)
         return np.arange(self.next_id, self.next_id + count, dtype=np.int64)
 
+    def _check_kind(self, ids: np.ndarray) -> None:
+        """Raise when ids, which are of one kind, are not of that of the examples held."""
+        if not (self._n and len(ids)) or ids.dtype == self._id.dtype == np.int64:
+            return
+        own, given = kind_of(self._id.item(0)), kind_of(ids.item(0))
+        if own is not given:
+            raise InvalidInputError(
+                f"'ids' must be {name_of_kind(own)}, as those of the examples held. Got "
+                f"{ids.item(0)!r:.60} ({given.__name__}) instead. Convert the ids, or call fit to "
+                f"start again with {name_of_kind(given)}."
+            )
+
     def check_new(self, ids: np.ndarray) -> None:
         """Raise when an id repeats, is already taken, or leaves none for the next example."""
-        values = ids.tolist()
-        _check_limit(max(values, default=0))
-        known = [i for i in values if i in self._slot_of]
+        self._check_kind(ids)
+        if ids.dtype == np.int64:
+            _check_limit(int(ids.max(initial=0)))
+        values, slot_of = ids.tolist(), self._slot_of
+        known = [i for i in values if i in slot_of]
         if known:
             raise DuplicateIdError(
                 f"ids must be new. Already held: {_some(known)}. Forget those examples first, or "
                 "give other ids."
             )
-        _check_unique(ids)
+        _check_unique(values)
 
-    def holds(self, identity: int) -> bool:
+    def holds(self, identity: Hashable) -> bool:
         """Whether the example of this id is held."""
         return identity in self._slot_of
 
+    def holding(self, ids: np.ndarray) -> np.ndarray:
+        """Return which of these ids, of the kind of those held, are held."""
+        self._check_kind(ids)
+        slot_of = self._slot_of
+        return np.fromiter((i in slot_of for i in ids.tolist()), dtype=bool, count=len(ids))
+
     def slots(self, ids: np.ndarray) -> np.ndarray:
         """Return the slots of these ids, which must be known and must not repeat."""
-        values = ids.tolist()
-        missing = [i for i in values if i not in self._slot_of]
+        self._check_kind(ids)
+        values, slot_of = ids.tolist(), self._slot_of
+        missing = [i for i in values if i not in slot_of]
         if missing:
             raise UnknownIdError(
-                f"Unknown ids: {_some(missing)}. The ids of the examples held are in 'ids_'."
+                f"Unknown ids: {_some(missing)}. The ids of the examples held are in 'ids_'; "
+                "missing='ignore' passes over others."
             )
-        _check_unique(ids)
-        return np.array([self._slot_of[i] for i in values], dtype=np.int64)
+        _check_unique(values)
+        return np.array([slot_of[i] for i in values], dtype=np.int64)
 
-    def append(self, y: np.ndarray, weight: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    def members(self, groups: np.ndarray, *, ignore: bool) -> np.ndarray:
+        """Return the slots of all examples of these groups; `ignore` those without any."""
+        wanted, held = dict.fromkeys(groups.tolist()), self.groups.tolist()
+        missing = [] if ignore else [g for g in wanted if g not in set(held)]
+        if missing:
+            raise UnknownIdError(
+                f"Unknown groups: {_some(missing)}. The groups of the examples held are in "
+                "'groups_'; missing='ignore' passes over others."
+            )
+        return np.array([slot for slot, g in enumerate(held) if g in wanted], dtype=np.int64)
+
+    def append(
+        self,
+        y: np.ndarray,
+        weight: np.ndarray,
+        ids: np.ndarray,
+        groups: np.ndarray | None = None,
+    ) -> np.ndarray:
         """Add examples and return their slots."""
         start, stop = self._n, self._n + len(ids)
+        if not start and ids.dtype != self._id.dtype:
+            self._id = np.zeros(len(self._id), dtype=ids.dtype)
         if stop > len(self._id):
             room = max(stop, 2 * len(self._id))
             for name in _COLUMNS:
@@ -130,6 +200,7 @@ class Store:
         self._y[start:stop] = y
         self._weight[start:stop] = weight
         self._id[start:stop] = ids
+        self._group[start:stop] = groups
         self._arrival[start:stop] = np.arange(self.seen, self.seen + len(ids))
         self._scaling[start:stop] = False
         if self._known is not None:
@@ -137,10 +208,11 @@ class Store:
         self._n = stop
         return np.arange(start, stop, dtype=np.int64)
 
-    def count_arrivals(self, count: int, largest: int) -> None:
-        """Note that `count` examples with ids up to `largest` have been learned for good."""
-        self.seen += count
-        self.next_id = max(self.next_id, largest + 1)
+    def count_arrivals(self, ids: np.ndarray) -> None:
+        """Note that the examples of these ids have been learned for good."""
+        self.seen += len(ids)
+        if ids.dtype == np.int64:
+            self.next_id = max(self.next_id, int(ids.max(initial=-1)) + 1)
 
     def truncate(self, size: int) -> None:
         """Take back the latest appends, also one that has failed on its way."""
@@ -161,12 +233,12 @@ class Store:
         last = self._n
         for slot in slots.tolist():
             last -= 1
-            del slot_of[int(self._id[slot])]
+            del slot_of[self._id.item(slot)]
             if slot != last:
                 for name in _COLUMNS:
                     column = getattr(self, name)
                     column[slot] = column[last]
-                slot_of[int(self._id[slot])] = slot
+                slot_of[self._id.item(slot)] = slot
         self._clear_from(last)
 
     def _clear_from(self, size: int) -> None:
@@ -176,20 +248,16 @@ class Store:
 
 
 def _check_limit(largest: int) -> None:
-    if largest >= _LAST_ID:
-        raise InvalidInputError(f"ids must be below {_LAST_ID}. Got {largest} instead.")
+    if largest >= LAST_ID:
+        raise InvalidInputError(f"ids must be below {LAST_ID}. Got {largest} instead.")
 
 
-def _check_unique(ids: np.ndarray) -> None:
-    if len(ids) < 2:
-        return
-    values, counts = np.unique(ids, return_counts=True)
-    if len(values) < len(ids):
-        raise DuplicateIdError(
-            f"ids must not repeat. Repeated: {_some(values[counts > 1].tolist())}."
-        )
+def _check_unique(values: list[Hashable]) -> None:
+    if len(set(values)) < len(values):
+        repeated = [i for i, count in Counter(values).items() if count > 1]
+        raise DuplicateIdError(f"ids must not repeat. Repeated: {_some(repeated)}.")
 
 
-def _some(values: list[int], limit: int = 5) -> str:
-    text = ", ".join(str(v) for v in values[:limit])
+def _some(values: list[Hashable], limit: int = 5) -> str:
+    text = ", ".join(f"{v!r:.60}" for v in values[:limit])
     return text if len(values) <= limit else f"{text} and {len(values) - limit} more"

@@ -132,12 +132,13 @@ def test_ids(refuses, data):
         refuses(method, 40, *more, error=UnknownIdError, match="40")
         refuses(method, [0, -1], *more, error=UnknownIdError, match="-1")
         refuses(method, [1, 2, 1], *more, error=DuplicateIdError, match="1")
-        for bad in (True, 1.0, [1.0], [True], "1", ["1"], None, [None], np.ones(40, bool)):
+        for bad in (True, 1.0, [1.0], [True], "1", ["1"], [None], np.ones(40, bool)):
             refuses(method, bad, *more, error=InvalidInputError, match="must be integers")
-        refuses(method, [], *more, error=InvalidInputError, match="non-empty")
         refuses(method, [[1]], *more, error=InvalidInputError, match="one-dimensional")
         refuses(method, np.array([2**63], np.uint64), *more, error=InvalidInputError, match="int64")
         refuses(method, [2**70], *more, error=InvalidInputError, match="int64")
+    refuses("forget", None, error=InvalidInputError, match="either 'ids' or 'groups'. Got none")
+    refuses("reweight", None, 1.0, error=InvalidInputError, match="must be integers")
     one, label = X[:1], y[:1]
     refuses("partial_fit", one, label, ids=[0], error=DuplicateIdError, match="0")
     refuses("partial_fit", X[:2], y[:2], ids=[50, 50], error=DuplicateIdError, match="50")

@@ -27,7 +27,7 @@ from supple.errors import (
 )
 from supple.estimators._fitted import FittedAttributes
 from supple.estimators._labels import LabelTable
-from supple.estimators._model import Batch, Model, make_kernel
+from supple.estimators._model import Batch, Model, Names, make_kernel
 from supple.estimators._params import (
     check_constraints,
     check_values,
@@ -102,7 +102,7 @@ class BaseSVM(FittedAttributes, ABC):
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None,
-        ids: ArrayLike | None = None,
+        names: Names,
         classes: ArrayLike | None = None,
         *,
         whole: bool,
@@ -116,7 +116,7 @@ class BaseSVM(FittedAttributes, ABC):
             refuse_balanced(params, action)
         twin = self._unfitted()  # the present model needs its own description of the features
         labels, class_weight = self._first_labels(classes)
-        batch = twin._check_batch(X, y, sample_weight, ids, labels, None)
+        batch = twin._check_batch(X, y, sample_weight, names, labels, None)
         if whole:
             class_weight = self._check_whole(batch, class_weight)
         model = self._build(params, batch, class_weight)
@@ -157,23 +157,23 @@ class BaseSVM(FittedAttributes, ABC):
 
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
         """Add checked examples to the model, wholly or not at all; `whole` if these are all."""
-        return model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids)
+        return model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids, batch.groups)
 
     def _learn_more(
         self,
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None,
-        ids: ArrayLike | None,
+        names: Names,
         classes: ArrayLike | None = None,
     ) -> Self:
         """Add a batch to the model; start one if there is none."""
         model: Model | None = self.__dict__.get("_model")
         if model is None:
-            return self._begin(X, y, sample_weight, ids, classes, whole=False)
+            return self._begin(X, y, sample_weight, names, classes, whole=False)
         self._check_update(model, "partial_fit")
         labels = self._later_labels(model, classes)
-        batch = self._check_batch(X, y, sample_weight, ids, labels, model)
+        batch = self._check_batch(X, y, sample_weight, names, labels, model)
         model.cache.clear()
         before, gamma = model.engine.seen, model.gamma
         with Shielded():

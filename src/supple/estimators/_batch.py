@@ -13,14 +13,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple._core import all_finite
 from supple.errors import InvalidInputError, worded
+from supple.estimators._ids import check_groups, check_ids
 from supple.estimators._labels import LabelTable, as_labels
-from supple.estimators._model import Batch
+from supple.estimators._model import Batch, Names
 from supple.estimators._params import show
 from supple.estimators._validation import (
     FEATURES,
     Points,
     as_objects,
-    check_ids,
     check_numeric,
     check_objects,
     check_points,
@@ -151,7 +151,7 @@ class BatchChecks(BaseEstimator):
         X: Any,
         y: Any,
         sample_weight: ArrayLike | None,
-        ids: ArrayLike | None,
+        names: Names,
         labels: LabelTable,
         model: Held | None,
     ) -> Batch:
@@ -172,9 +172,10 @@ class BatchChecks(BaseEstimator):
                     f"must contain at least one non-zero number: a model cannot start from {n} "
                     "examples whose weights are all zero. Give some of them a positive weight."
                 )
-        checked_ids = None if ids is None else check_ids(ids, n)
+        ids = None if names.ids is None else check_ids(names.ids, n)
+        groups = None if names.groups is None else check_groups(names.groups, n)
         targets, labels = self._targets(y, n, labels)
-        return Batch(X, targets, weight, checked_ids, labels)
+        return Batch(X, targets, weight, ids, groups, labels)
 
     def _check_points(self, X: Any, y: Any, model: Held | None) -> tuple[Points, Any]:
         y = "no_validation" if self._y_check is None else y

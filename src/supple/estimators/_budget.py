@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any
 
-import numpy as np
-
 from supple.engine import Step
 from supple.estimators._chain import Chain
 from supple.estimators._model import Batch, Model
@@ -37,15 +35,14 @@ class Budgeted:
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
         engine, n = model.engine, batch.X.shape[0]
         ids = engine.number(batch.ids, n)
+        batch = batch._replace(ids=ids)
         with Chain(model) as chain:
             for i in range(n):
-                one = slice(i, i + 1)
-                chain.add(
-                    engine.learn(batch.X[one], batch.targets[one], batch.weight[one], ids[one])
-                )
+                one = batch.rows(slice(i, i + 1))
+                chain.add(engine.learn(one.X, one.targets, one.weight, one.ids, one.groups))
                 if engine.n > self.budget:
-                    leaver = engine.ids[self._leaver(model)]
-                    chain.add(engine.unlearn(np.array([leaver])))
+                    leaver = self._leaver(model)
+                    chain.add(engine.unlearn(engine.ids[leaver : leaver + 1]))
                 if self.verbose and (i + 1) % _PROGRESS == 0 and i + 1 < n:
                     print(f"[{type(self).__name__}] {i + 1} of {n} examples, {chain.seconds:.1f} s")
         assert chain.step is not None

@@ -17,8 +17,9 @@ from supple.errors import InfeasibleError, InvalidInputError, warn_user
 from supple.estimators._base import BaseSVM
 from supple.estimators._batch import ClassTargets
 from supple.estimators._fitted import Support
+from supple.estimators._ids import IdsLike
 from supple.estimators._labels import LabelTable, whole_class_weight
-from supple.estimators._model import Batch, Model
+from supple.estimators._model import Batch, Model, Names
 from supple.estimators._params import check_class_weight, show
 from supple.locks import reads, replaces, writes
 from supple.multiclass import OneVsOne, OneVsRest, Plan
@@ -121,7 +122,15 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
     # ------------------------------------------------------------------ public methods
 
     @replaces
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: IdsLike | None = None,
+        groups: IdsLike | None = None,
+    ) -> Self:
         """Fit the machine to a training set, replacing what was learned before.
 
         Parameters
@@ -132,13 +141,15 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             Class labels, at least two different ones.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0. Weight 2 is the same as two copies of an example.
+        ids, groups : iterable of int, str or other hashable, default=None
+            Names of the examples and what they belong to, as in `partial_fit`.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._begin(X, y, sample_weight, whole=True)
+        return self._begin(X, y, sample_weight, Names(ids, groups), whole=True)
 
     @writes
     def partial_fit(
@@ -148,7 +159,8 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        ids: ArrayLike | None = None,
+        ids: IdsLike | None = None,
+        groups: IdsLike | None = None,
     ) -> Self:
         """Add examples to the model exactly; start a model if there is none.
 
@@ -163,9 +175,11 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             are two, the decision function is defined from the first example on.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0. An example of weight 0 is stored but has no effect.
-        ids : array-like of int, default=None
-            Names for the examples, for `forget` and `reweight`; unique among those held.
-            None numbers the examples in order of arrival.
+        ids : iterable of int, str or other hashable, default=None
+            Names for the examples, for `forget` and `reweight`; of one kind, and unique among
+            those held. None numbers the examples in order of arrival, if ids are integers.
+        groups : iterable of int, str or other hashable, default=None
+            What each example belongs to, say a customer, for `forget(groups=...)`.
 
         Returns
         -------
@@ -173,7 +187,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             The model that `fit` gives on all examples held (with gamma as it was resolved at
             the first batch).
         """
-        return self._learn_more(X, y, sample_weight, ids, classes)
+        return self._learn_more(X, y, sample_weight, Names(ids, groups), classes)
 
     @reads
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -120,7 +120,7 @@ class FittedAttributes(BatchChecks):
 
     @property
     @reads
-    def support_ids_(self) -> NDArray[np.int64]:
+    def support_ids_(self) -> NDArray[Any]:
         """Ids of the support vectors, in the order of ``support_``."""
         return self.ids_[self.support_]
 
@@ -179,9 +179,15 @@ class FittedAttributes(BatchChecks):
 
     @property
     @reads
-    def ids_(self) -> NDArray[np.int64]:
-        """Ids of the examples held."""
+    def ids_(self) -> NDArray[Any]:
+        """Ids of the examples held: int64 if they are integers, else objects."""
         return self._held().engine.ids
+
+    @property
+    @reads
+    def groups_(self) -> NDArray[Any]:
+        """Groups of the examples held, in the order of ``ids_``; None for those of no group."""
+        return self._held().engine.groups
 
     @property
     @reads

@@ -69,14 +69,32 @@ class StillModel(NamedTuple):
         return Model(engine, **self.others)
 
 
+class Names(NamedTuple):
+    """What the user calls the examples of a batch, if anything."""
+
+    ids: Any = None
+    groups: Any = None
+
+
 class Batch(NamedTuple):
     """Checked examples, ready for the engine."""
 
     X: Points
     targets: NDArray[np.float64]
     weight: NDArray[np.float64]
-    ids: NDArray[np.int64] | None
+    ids: NDArray[Any] | None
+    groups: NDArray[Any] | None
     labels: LabelTable
+
+    def rows(self, which: Any) -> Batch:
+        """Return some of the examples."""
+        return self._replace(
+            X=self.X[which],
+            targets=self.targets[which],
+            weight=self.weight[which],
+            ids=None if self.ids is None else self.ids[which],
+            groups=None if self.groups is None else self.groups[which],
+        )
 
 
 def make_kernel(params: Mapping[str, Any], gamma: float) -> Any:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 
-from supple.estimators._model import Model
+from supple.estimators._ids import IdsLike
+from supple.estimators._model import Model, Names
 from supple.estimators._updates import ExactUpdates
 from supple.kernels import Linear, Poly
 from supple.locks import reads, replaces, writes
@@ -30,7 +31,15 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         """Value of `score_samples` at the boundary."""
 
     @replaces
-    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: IdsLike | None = None,
+        groups: IdsLike | None = None,
+    ) -> Self:
         """Fit the boundary to a training set, replacing what was learned before.
 
         Parameters
@@ -41,13 +50,15 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             Present by convention.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0. Weight 2 is the same as two copies of an example.
+        ids, groups : iterable of int, str or other hashable, default=None
+            Names of the examples and what they belong to, as in `partial_fit`.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._begin(X, None, sample_weight, whole=True)
+        return self._begin(X, None, sample_weight, Names(ids, groups), whole=True)
 
     @writes
     def partial_fit(
@@ -56,7 +67,8 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         y: Any = None,
         sample_weight: ArrayLike | None = None,
         *,
-        ids: ArrayLike | None = None,
+        ids: IdsLike | None = None,
+        groups: IdsLike | None = None,
     ) -> Self:
         """Add examples to the model exactly; start a model if there is none.
 
@@ -68,9 +80,11 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             Present by convention.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0. An example of weight 0 is stored but has no effect.
-        ids : array-like of int, default=None
-            Names for the examples, for `forget` and `reweight`; unique among those held.
-            None numbers the examples in order of arrival.
+        ids : iterable of int, str or other hashable, default=None
+            Names for the examples, for `forget` and `reweight`; of one kind, and unique among
+            those held. None numbers the examples in order of arrival, if ids are integers.
+        groups : iterable of int, str or other hashable, default=None
+            What each example belongs to, say a customer, for `forget(groups=...)`.
 
         Returns
         -------
@@ -78,7 +92,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             The model that `fit` gives on all examples held (with gamma as it was resolved at
             the first batch).
         """
-        return self._learn_more(X, None, sample_weight, ids)
+        return self._learn_more(X, None, sample_weight, Names(ids, groups))
 
     @reads
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -17,7 +17,7 @@ from threadpoolctl import ThreadpoolController
 from supple.errors import InvalidInputError, PrecomputedUpdateError, warn_user
 from supple.estimators._batch import BatchChecks
 from supple.estimators._labels import LabelTable
-from supple.estimators._model import Batch, make_kernel
+from supple.estimators._model import Batch, Names, make_kernel
 from supple.estimators._params import check_constraints
 from supple.estimators._validation import Points, resolve_gamma
 from supple.estimators._warnings import NotConvergedWarning
@@ -172,7 +172,7 @@ class BaseRVM(BatchChecks):
             checker, labels = self._unfitted(), self._first_labels(classes)[0]
         else:
             checker, labels = self, self._later_labels(old, classes)
-        batch = checker._check_batch(X, y, sample_weight, None, labels, old)
+        batch = checker._check_batch(X, y, sample_weight, Names(), labels, old)
         if old is not None:
             batch = _join(old, batch)
         gamma = resolve_gamma(params, batch.X, batch.weight)

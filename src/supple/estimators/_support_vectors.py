@@ -13,8 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple.engine import Engine, Step
 from supple.estimators._chain import Chain
-from supple.estimators._model import Batch, Model
-from supple.estimators._validation import check_ids
+from supple.estimators._ids import IdsLike, check_ids
+from supple.estimators._model import Batch, Model, Names
 from supple.interrupts import Shielded
 from supple.locks import reads, writes
 from supple.policies import Past, SupportPolicy
@@ -68,7 +68,7 @@ class KeepsSupportVectors(_Base):
             with np.errstate(over="ignore"):  # the engine refuses weights that are too large
                 weight = own * factors
             _reweight(chain, engine, held, weight)
-            chain.add(engine.learn(batch.X, batch.targets, batch.weight, ids))
+            chain.add(engine.learn(batch.X, batch.targets, batch.weight, ids, batch.groups))
             support = self._drop(chain, engine)
         fresh = dict.fromkeys(ids.tolist(), past.batches)
         now = Past(
@@ -90,7 +90,7 @@ class KeepsSupportVectors(_Base):
             half_life=None if self.half_life is None else float(self.half_life),
         )
 
-    def _drop(self, chain: Chain, engine: Engine) -> NDArray[np.int64]:
+    def _drop(self, chain: Chain, engine: Engine) -> NDArray[Any]:
         """Forget what no machine needs, which changes none; return the ids of support vectors.
 
         Before there is a machine, every example may become a support vector.
@@ -105,7 +105,7 @@ class KeepsSupportVectors(_Base):
             chain.add(engine.unlearn(others))
         return ids[support]
 
-    def _own_weight(self, model: Model, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _own_weight(self, model: Model, ids: NDArray[Any]) -> NDArray[np.float64]:
         weight = model.engine.weight_of(ids)
         return weight if model.past is None else model.past.own_weight(ids, weight)
 
@@ -114,35 +114,43 @@ class KeepsSupportVectors(_Base):
             model.past = model.past.without(own_weight, model.engine.ids)
 
     @writes
-    def reweight(self, ids: ArrayLike, sample_weight: ArrayLike) -> Self:
+    def reweight(self, ids: IdsLike, sample_weight: ArrayLike, *, missing: str = "error") -> Self:
         """Change the weights of examples exactly.
 
         Parameters
         ----------
-        ids : int or array-like of int
-            Ids of examples held.
+        ids : int, str or other hashable, or iterable of these
+            Ids of examples held. A tuple is several ids.
         sample_weight : float or array-like of float
             The weights that they have from now on, >= 0. With the next batch they are old support
             vectors again, and the factor of the policy comes on top of these weights.
+        missing : {"error", "ignore"}, default="error"
+            Whether an id that no example held has is an error, or is passed over with its weight.
 
         Returns
         -------
         self : object
             The model with these weights.
         """
-        super().reweight(ids, sample_weight)
-        model = self._held()
+        return super().reweight(ids, sample_weight, missing=missing)
+
+    def _reweighted(self, model: Model, ids: NDArray[Any]) -> None:
         if model.past is not None:
-            given = set(check_ids(ids).tolist())
+            given = set(ids.tolist())
             kept = {i: f for i, f in model.past.factor.items() if i not in given}
             model.past = replace(model.past, factor=kept)
-        return self
 
     # ------------------------------------------------------------------ exact refinement
 
     @writes
     def refine(
-        self, X: Any, y: Any, *, ids: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        ids: IdsLike,
+        sample_weight: ArrayLike | None = None,
+        groups: IdsLike | None = None,
     ) -> Self:
         """Make the model exact on examples that it has seen before and that are given again.
 
@@ -157,11 +165,13 @@ class KeepsSupportVectors(_Base):
             Points.
         y : array-like of shape (n_samples,)
             Their labels or targets.
-        ids : array-like of int
+        ids : iterable of int, str or other hashable
             The ids under which the examples were learned; they tell which are still held. Of
             these only the weight is taken, their points and labels are not compared.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 that the examples have from now on, 1 by default.
+        groups : iterable of int, str or other hashable, default=None
+            What each example belongs to; taken of those that are learned again.
 
         Returns
         -------
@@ -170,15 +180,15 @@ class KeepsSupportVectors(_Base):
         """
         model = self._fitted()
         self._check_update(model, "refine")
-        given = check_ids(ids)
-        batch = self._check_batch(X, y, sample_weight, given, model.labels, model)
+        given = check_ids(ids, paired=True)
+        batch = self._check_batch(X, y, sample_weight, Names(given, groups), model.labels, model)
         engine, past = model.engine, model.past or Past()
-        known = np.isin(given, engine.ids)
-        engine.weight_of(given[known])  # this and the next line refuse repeated ids
+        known = engine.holding(given)
+        others = np.ones(engine.n, dtype=bool)
+        others[engine.slots(given[known])] = False  # this and the next line refuse repeated ids
         engine.number(given[~known], int((~known).sum()))
         model.cache.clear()
 
-        others = ~np.isin(engine.ids, given)
         trained = past.own_weight(engine.ids, engine.weight)[others].sum() + batch.weight.sum()
         factor = {i: past.factor.get(i, 1.0) for i in engine.ids[others].tolist()}
         with Shielded():
@@ -188,11 +198,13 @@ class KeepsSupportVectors(_Base):
                 while len(outside):
                     wrong = np.ones(len(outside), dtype=bool)  # before there is a machine
                     if engine.heads:
-                        wrong = self._slack(model, _rows(batch, outside)) < -_VIOLATED
+                        wrong = self._slack(model, batch.rows(outside)) < -_VIOLATED
                     if not wrong.any():
                         break
-                    part = _rows(batch, outside[wrong])
-                    chain.add(engine.learn(part.X, part.targets, part.weight, part.ids))
+                    part = batch.rows(outside[wrong])
+                    chain.add(
+                        engine.learn(part.X, part.targets, part.weight, part.ids, part.groups)
+                    )
                     outside = outside[~wrong]
                 support = self._drop(chain, engine)
             model.labels = batch.labels
@@ -202,7 +214,7 @@ class KeepsSupportVectors(_Base):
 
     @property
     @reads
-    def sv_weight_(self) -> dict[int, float]:
+    def sv_weight_(self) -> dict[Any, float]:
         """Weights of the examples held in the present model, by id."""
         engine = self._held().engine
         return dict(zip(engine.ids.tolist(), engine.weight.tolist(), strict=True))
@@ -223,16 +235,7 @@ def _support(engine: Engine) -> NDArray[np.int64]:
     return np.unique(np.concatenate([head.slots for head in heads]))
 
 
-def _rows(batch: Batch, rows: NDArray[np.intp]) -> Batch:
-    assert batch.ids is not None
-    return Batch(
-        batch.X[rows], batch.targets[rows], batch.weight[rows], batch.ids[rows], batch.labels
-    )
-
-
-def _reweight(
-    chain: Chain, engine: Engine, ids: NDArray[np.int64], weight: NDArray[np.float64]
-) -> None:
+def _reweight(chain: Chain, engine: Engine, ids: NDArray[Any], weight: NDArray[np.float64]) -> None:
     """Give examples other weights, if these are others."""
     if not np.array_equal(engine.weight_of(ids), weight):
         chain.add(engine.reweight(ids, weight))

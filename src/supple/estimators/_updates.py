@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -10,9 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from supple.errors import InvalidInputError, StaleGammaWarning, warn_user
 from supple.estimators._base import BaseSVM
+from supple.estimators._ids import IdsLike, check_groups, check_ids, check_missing
 from supple.estimators._model import Model, make_kernel
 from supple.estimators._params import check_values, show
-from supple.estimators._validation import check_ids, check_weight, resolve_gamma
+from supple.estimators._validation import check_weight, resolve_gamma
 from supple.interrupts import Shielded
 from supple.locks import writes
 
@@ -26,13 +28,25 @@ class ExactUpdates(BaseSVM):
     _keeps_all = True
 
     @writes
-    def forget(self, ids: ArrayLike, *, rescale: bool = False) -> Self:
+    def forget(
+        self,
+        ids: IdsLike | None = None,
+        *,
+        groups: IdsLike | None = None,
+        missing: str = "error",
+        rescale: bool = False,
+    ) -> Self:
         """Remove examples exactly, as if they had never been learned.
 
         Parameters
         ----------
-        ids : int or array-like of int
-            Ids of the examples, see the attribute ``ids_``.
+        ids : int, str or other hashable, or iterable of these, default=None
+            Ids of the examples, see the attribute ``ids_``. A tuple is several ids; of an empty
+            collection nothing is forgotten.
+        groups : int, str or other hashable, or iterable of these, default=None
+            Instead of `ids`: forget all examples held that were learned with these `groups`.
+        missing : {"error", "ignore"}, default="error"
+            Whether an id or a group that no example held has is an error, or is passed over.
         rescale : bool, default=False
             Compute ``gamma="scale"`` again from the examples that remain, and learn these anew
             with it, in the time of a fit. False leaves gamma as the first batch set it; a warning
@@ -47,27 +61,29 @@ class ExactUpdates(BaseSVM):
         """
         model = self._held()
         self._check_update(model, "forget")
-        checked = check_ids(ids)
+        leaving = self._leaving(model, ids, groups, ignore=check_missing(missing))
         if rescale and not isinstance(model.params["gamma"], str):
             raise InvalidInputError(
                 f"The 'gamma' parameter of {type(self).__name__} is {show(model.params['gamma'])}, "
                 "which depends on no example. Call forget without rescale=True."
             )
+        if not len(leaving):
+            return self
         model.cache.clear()
         engine, gamma = model.engine, model.gamma
-        stale = model.scaled and engine.scaled_by(checked)
-        own_weight = self._own_weight(model, checked)
+        stale = model.scaled and engine.scaled_by(leaving)
+        own_weight = self._own_weight(model, leaving)
         with Shielded():
             if rescale and model.scaled:
-                gamma = self._gamma_without(model, checked)
+                gamma = self._gamma_without(model, leaving)
             try:
                 if gamma == model.gamma:
-                    step = engine.unlearn(checked)
+                    step = engine.unlearn(leaving)
                 else:
-                    step = engine.restart_without(checked, make_kernel(model.params, gamma))
+                    step = engine.restart_without(leaving, make_kernel(model.params, gamma))
             finally:
                 # Also after an error that came when the examples were gone, say from a listener.
-                if not engine.holds(checked):
+                if not engine.holds(leaving):
                     model.gamma = gamma
                     if rescale:
                         engine.note_scale()
@@ -83,15 +99,29 @@ class ExactUpdates(BaseSVM):
             )
         return self
 
-    def _gamma_without(self, model: Model, ids: NDArray[np.int64]) -> float:
+    def _leaving(
+        self, model: Model, ids: IdsLike | None, groups: IdsLike | None, *, ignore: bool
+    ) -> NDArray[Any]:
+        """Return the ids of the examples to be forgotten."""
+        if (ids is None) == (groups is None):
+            raise InvalidInputError(
+                "forget takes either 'ids' or 'groups'. Got "
+                f"{'none' if ids is None else 'both'} of them instead."
+            )
+        if groups is not None:
+            return model.engine.members(check_groups(groups), ignore=ignore)
+        given = check_ids(ids)
+        return given[model.engine.holding(given)] if ignore else given
+
+    def _gamma_without(self, model: Model, ids: NDArray[Any]) -> float:
         """Return gamma="scale" of the examples that remain; as it is if none does."""
-        remain = np.flatnonzero(~np.isin(model.engine.ids, ids))
+        remain = np.delete(np.arange(model.engine.n), model.engine.slots(ids))
         if not len(remain):
             return model.gamma
         points, weight = model.engine.points(remain), model.engine.weight[remain]
         return resolve_gamma(model.params, points, weight)
 
-    def _own_weight(self, model: Model, ids: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _own_weight(self, model: Model, ids: NDArray[Any]) -> NDArray[np.float64]:
         """Return the weights that the user gave these examples, if `_forgot` needs them."""
         return _NOTHING
 
@@ -99,16 +129,18 @@ class ExactUpdates(BaseSVM):
         """Adapt what else the model knows, now that examples of these weights are gone."""
 
     @writes
-    def reweight(self, ids: ArrayLike, sample_weight: ArrayLike) -> Self:
+    def reweight(self, ids: IdsLike, sample_weight: ArrayLike, *, missing: str = "error") -> Self:
         """Change the weights of examples exactly.
 
         Parameters
         ----------
-        ids : int or array-like of int
-            Ids of the examples, see the attribute ``ids_``.
+        ids : int, str or other hashable, or iterable of these
+            Ids of the examples, see the attribute ``ids_``. A tuple is several ids.
         sample_weight : float or array-like of float
             New weights >= 0, one for all or one per id. Weight 2 is the same as two copies of
             the example; weight 0 keeps it without effect.
+        missing : {"error", "ignore"}, default="error"
+            Whether an id that no example held has is an error, or is passed over with its weight.
 
         Returns
         -------
@@ -117,10 +149,21 @@ class ExactUpdates(BaseSVM):
         """
         model = self._held()
         self._check_update(model, "reweight")
-        checked = check_ids(ids)
+        ignore = check_missing(missing)
+        checked = check_ids(ids, paired=not isinstance(sample_weight, Real))
         weight = check_weight(sample_weight, len(checked))
+        if ignore:
+            known = model.engine.holding(checked)
+            checked, weight = checked[known], weight[known]
+        if not len(checked):
+            return self
         model.cache.clear()
-        return self._after(model, model.engine.reweight(checked, weight), "reweight")
+        step = model.engine.reweight(checked, weight)
+        self._reweighted(model, checked)
+        return self._after(model, step, "reweight")
+
+    def _reweighted(self, model: Model, ids: NDArray[Any]) -> None:
+        """Adapt what else the model knows, now that these examples have other weights."""
 
     @writes
     def retune(self, **params: Any) -> Self:

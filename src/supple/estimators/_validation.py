@@ -1,4 +1,4 @@
-"""Checks of what the user passes in: points, weights, ids and the scale of gamma.
+"""Checks of what the user passes in: points, weights and the scale of gamma.
 
 Nothing here changes an argument. Everything raises before the engine is touched.
 """
@@ -282,45 +282,6 @@ def check_targets(raw: Any, y: NDArray[Any]) -> NDArray[np.float64]:
             " Targets must be finite: impute, clip or drop them first."
         )
     return targets
-
-
-def check_ids(ids: Any, n: int | None = None) -> NDArray[np.int64]:
-    """Return ids as a 1-D int64 array; `n` is the length they must have, if known."""
-    if type(ids) is int and 0 <= ids < 2**63 - 1 and n is None:
-        return np.array([ids], dtype=np.int64)  # the short way for one example
-    # bool is an Integral, and True as an id is always a mistake for a mask.
-    if isinstance(ids, Integral) and not isinstance(ids, bool):
-        ids = [int(ids)]
-    dtype = getattr(ids, "dtype", None)
-    if isinstance(dtype, np.dtype) and dtype.kind in "iu":
-        given = np.asarray(ids)
-    else:
-        # As objects, because NumPy takes True for 1 and rounds integers beyond int64.
-        given = np.asarray(ids, dtype=object)
-        wrong = [v for v in given.ravel() if not isinstance(v, Integral) or isinstance(v, bool)]
-        if wrong:
-            raise InvalidInputError(
-                f"'ids' must be integers. Got {show(wrong[0])} ({type(wrong[0]).__name__}) "
-                "instead. Ids are those given to partial_fit, or the numbers in the attribute ids_."
-            )
-    if given.ndim != 1 or given.size == 0:
-        raise InvalidInputError(
-            "'ids' must be an integer or a one-dimensional, non-empty sequence of integers. "
-            f"Got shape {given.shape} instead."
-        )
-    if n is not None and given.size != n:
-        raise InvalidInputError(
-            f"'ids' must have one id per row of X, {n}. Got {given.size} instead."
-        )
-    limits = np.iinfo(np.int64)
-    for worst in (int(given.max()), int(given.min())):
-        # The last int64 would leave no number for the next example.
-        if not limits.min <= worst < limits.max:
-            raise InvalidInputError(
-                f"'ids' must be int64 numbers below 2**63 - 1. Got {show(worst)} instead. Number "
-                "the examples otherwise, or leave out 'ids'."
-            )
-    return given.astype(np.int64)
 
 
 def resolve_gamma(params: Mapping[str, Any], X: Points, weight: NDArray[np.float64]) -> float:

@@ -12,7 +12,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from supple import problems
 from supple.engine import Engine, Step
 from supple.estimators._classifier import BaseClassifier
-from supple.estimators._model import Batch, Model
+from supple.estimators._ids import IdsLike
+from supple.estimators._model import Batch, Model, Names
 from supple.locks import reads, writes
 from supple.online import OnlineEngine, Schedule
 
@@ -171,7 +172,8 @@ class LASVC(BaseClassifier):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
         *,
-        ids: ArrayLike | None = None,
+        ids: IdsLike | None = None,
+        groups: IdsLike | None = None,
     ) -> Self:
         """Look at examples, one after the other; start a model if there is none.
 
@@ -186,15 +188,18 @@ class LASVC(BaseClassifier):
             All labels that may ever occur; a label outside is then an error. Optional.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 on C. An example of weight 0 is passed over.
-        ids : array-like of int, default=None
-            Names for the examples, unique among those kept. None numbers them in order of arrival.
+        ids : iterable of int, str or other hashable, default=None
+            Names for the examples, of one kind, and unique among those kept. None numbers them in
+            order of arrival, if ids are integers.
+        groups : iterable of int, str or other hashable, default=None
+            What each example belongs to; see ``groups_``.
 
         Returns
         -------
         self : object
             The estimator, which can go on learning.
         """
-        return self._learn_more(X, y, sample_weight, ids, classes)
+        return self._learn_more(X, y, sample_weight, Names(ids, groups), classes)
 
     @writes
     def finish(self) -> Self:

@@ -13,6 +13,8 @@ from sklearn.utils._param_validation import Interval
 
 from supple import problems
 from supple.estimators._batch import RegressionTargets
+from supple.estimators._ids import IdsLike
+from supple.estimators._model import Names
 from supple.estimators._updates import ExactUpdates
 from supple.locks import reads, replaces, writes
 
@@ -148,7 +150,15 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
         return problems.EpsSVR(float(params["C"]), float(params["epsilon"]))
 
     @replaces
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        *,
+        ids: IdsLike | None = None,
+        groups: IdsLike | None = None,
+    ) -> Self:
         """Fit the function to a training set, replacing what was learned before.
 
         Parameters
@@ -159,13 +169,15 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
             Target values.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0. Weight 2 is the same as two copies of an example.
+        ids, groups : iterable of int, str or other hashable, default=None
+            Names of the examples and what they belong to, as in `partial_fit`.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._begin(X, y, sample_weight, whole=True)
+        return self._begin(X, y, sample_weight, Names(ids, groups), whole=True)
 
     @writes
     def partial_fit(
@@ -174,7 +186,8 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
         y: Any,
         sample_weight: ArrayLike | None = None,
         *,
-        ids: ArrayLike | None = None,
+        ids: IdsLike | None = None,
+        groups: IdsLike | None = None,
     ) -> Self:
         """Add examples to the model exactly; start a model if there is none.
 
@@ -186,9 +199,11 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
             Their target values.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0. An example of weight 0 is stored but has no effect.
-        ids : array-like of int, default=None
-            Names for the examples, for `forget` and `reweight`; unique among those held.
-            None numbers the examples in order of arrival.
+        ids : iterable of int, str or other hashable, default=None
+            Names for the examples, for `forget` and `reweight`; of one kind, and unique among
+            those held. None numbers the examples in order of arrival, if ids are integers.
+        groups : iterable of int, str or other hashable, default=None
+            What each example belongs to, say a customer, for `forget(groups=...)`.
 
         Returns
         -------
@@ -196,7 +211,7 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
             The model that `fit` gives on all examples held (with gamma as it was resolved at
             the first batch).
         """
-        return self._learn_more(X, y, sample_weight, ids)
+        return self._learn_more(X, y, sample_weight, Names(ids, groups))
 
     @reads
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -22,8 +22,8 @@ class Past:
     trained: float = 0.0  # examples of the latest training set: batch and older support vectors
     seen: float = 0.0  # examples of all batches
     support: float = 0.0  # support vectors of the latest training set
-    born: Mapping[int, int] = field(default_factory=dict)  # batch of each example held, by id
-    factor: Mapping[int, float] = field(default_factory=dict)  # on the user's weight, by id
+    born: Mapping[Hashable, int] = field(default_factory=dict)  # batch of each example held, by id
+    factor: Mapping[Hashable, float] = field(default_factory=dict)  # on the user's weight, by id
 
     def own_weight(self, ids: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Return the user's weights of examples that have `weight` in the model."""
