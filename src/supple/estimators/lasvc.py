@@ -84,8 +84,8 @@ class LASVC(BaseClassifier):
         Steps of PROCESS, REPROCESS and `finish` in the last update.
     classes_, support_, support_ids_, support_vectors_, n_support_, dual_coef_, coef_, intercept_
         As in :class:`SVC`, of the examples kept.
-    ids_ : ndarray of shape (n_held,)
-        Ids of the examples kept: support vectors and those that may soon be.
+    ids_, groups_ : ndarray of shape (n_held,)
+        Ids of the examples kept, support vectors and those that may soon be, and their groups.
     kkt_violation_, dual_objective_ : float
         How far from optimal the machine is on the examples kept.
     fit_status_ : int

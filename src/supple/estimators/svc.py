@@ -98,8 +98,8 @@ class SVC(BaseClassifier, ExactUpdates):
         Weights of the classes.
     n_iter_ : ndarray of shape (n_machines,)
         Iterations of the solvers in the last update.
-    ids_ : ndarray of shape (n_held,)
-        Ids of the examples held.
+    ids_, groups_ : ndarray of shape (n_held,)
+        Ids of the examples held (int64 or objects), and their groups, None for those of none.
     n_samples_seen_ : int
         Examples learned since the last `fit`, forgotten ones included.
     n_kernel_evals_ : int
