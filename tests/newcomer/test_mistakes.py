@@ -326,7 +326,7 @@ MISTAKES = {
         lambda m: m.partial_fit(X, Y, weight=Y),
         r"SVC\.partial_fit\(\)",
         "'weight'",
-        r"SVC\.partial_fit\(X, y, classes=None, sample_weight=None, \*, ids=None\)",
+        r"SVC\.partial_fit\(X, y, classes=None, sample_weight=None, \*, ids=None, groups=None\)",
         error=TypeError,
     ),
     "y left out": Mistake(
