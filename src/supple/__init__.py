@@ -75,3 +75,8 @@ def __getattr__(name: str) -> Any:
     if name == "datasets":
         return import_module("supple.datasets")
     raise AttributeError(f"module 'supple' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """Return the public names, for completion and dir()."""
+    return sorted([*__all__, "datasets", "errors"])

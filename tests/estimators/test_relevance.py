@@ -107,6 +107,60 @@ def test_probabilities(iris):
     assert np.isfinite(far).all()
 
 
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logarithms_of_probabilities(iris, multi_class, n_classes):
+    X, y = iris
+    X, y = X[y < n_classes], y[y < n_classes]
+    model = RVC(gamma=0.5, multi_class=multi_class).fit(X, y)
+    logs = model.predict_log_proba(X)
+    assert_allclose(logs, np.log(model.predict_proba(X)), rtol=1e-10, atol=1e-14)
+    assert_array_equal(model.classes_[logs.argmax(axis=1)], model.predict(X))
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_logarithms_of_probabilities_that_underflow(multi_class, n_classes):
+    """Many copies of each example: the model is so sure that far out float64 has no such number."""
+    x = np.linspace(-3, 3, 60)
+    y = np.digitize(x + 3 * np.sin(40 * x), [-1.0, 1.0][: n_classes - 1])
+    model = RVC(kernel="linear", multi_class=multi_class)
+    model.fit(x[:, None], y, sample_weight=np.full(60, 1e6))
+    far = np.array([[-1e5], [1e5]])
+    logs = model.predict_log_proba(far)
+    assert (model.predict_proba(far) == 0.0).any()
+    assert np.isfinite(logs).all()
+    assert logs.min() < -800
+
+
+def test_logarithms_with_one_class(data):
+    X, _ = data
+    model = RVC().partial_fit(X, np.ones(len(X)))
+    assert_array_equal(model.predict_log_proba(X), np.zeros((len(X), 1)))
+
+
+def test_kernel_values_are_counted(make, data):
+    X, y = data
+    model = make(gamma=0.5).fit(X[:30], y[:30])
+    assert model.n_kernel_evals_ == 30**2
+    model.partial_fit(X[30:50], y[30:50]).predict(X)
+    assert model.n_kernel_evals_ == 30**2 + 50**2
+    assert model.fit(X[:40], y[:40]).n_kernel_evals_ == 40**2
+    K = rbf_kernel(X, gamma=0.5)
+    assert make(kernel="precomputed").fit(K, y).n_kernel_evals_ == 0
+
+
+def test_the_number_of_threads_does_not_change_the_model(make, data):
+    X, y = data
+    one, two = make(gamma=0.5).fit(X, y), make(gamma=0.5, n_jobs=2).fit(X, y)
+    assert_array_equal(values(two, X), values(one, X))
+    for attempt in (lambda: two.fit(X, y), lambda: two.partial_fit(X, y), lambda: two.predict(X)):
+        two.set_params(n_jobs=0)
+        with pytest.raises(InvalidInputError, match=f"'n_jobs' parameter of {make.__name__}"):
+            attempt()
+    assert two.set_params(n_jobs=None).n_samples_seen_ == len(X)
+
+
 def test_classes_come_later(iris):
     X, y = iris
     names = np.array(["setosa", "versicolor", "virginica"])[y]

@@ -50,7 +50,6 @@ class BaseSVM(FittedAttributes, ABC):
         **FittedAttributes._parameter_constraints,
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
-        "n_jobs": "no_validation",  # see resolve_threads, which also looks before predictions
     }
     # What retune may change.
     _tunable: tuple[str, ...] = ("gamma", "coef0", "degree")

@@ -16,7 +16,7 @@ from supple.errors import InvalidInputError, worded
 from supple.estimators._ids import check_groups, check_ids
 from supple.estimators._labels import LabelTable, as_labels
 from supple.estimators._model import Batch, Names
-from supple.estimators._params import show
+from supple.estimators._params import resolve_threads, show
 from supple.estimators._validation import (
     FEATURES,
     Points,
@@ -61,12 +61,17 @@ class BatchChecks(BaseEstimator):
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "verbose": ["verbose"],
+        "n_jobs": "no_validation",  # see resolve_threads, which also looks before predictions
         "max_iter": [Interval(Integral, -1, 2**63 - 1, closed="both")],
     }
     # Keywords of scikit-learn's check of y; None if y is ignored.
     _y_check: dict[str, Any] | None = {}
     n_features_in_: int
     kernel: Any
+    n_jobs: int | None
+
+    def _threads(self) -> int:
+        return resolve_threads(type(self).__name__, self.n_jobs)
 
     # ------------------------------------------------------------------ parameters and state
 

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from supple.errors import InfeasibleError
 from supple.estimators._batch import BatchChecks
 from supple.estimators._model import Model
-from supple.estimators._params import resolve_threads, show
+from supple.estimators._params import show
 from supple.estimators._validation import Points
 from supple.locks import reads
 
@@ -37,7 +37,6 @@ class FittedAttributes(BatchChecks):
     """
 
     _model: Model
-    n_jobs: int | None
 
     @reads
     def __getstate__(self) -> dict[str, Any]:
@@ -54,9 +53,6 @@ class FittedAttributes(BatchChecks):
     @reads
     def __sklearn_is_fitted__(self) -> bool:
         return "_model" in self.__dict__ and self._model.engine.n > 0
-
-    def _threads(self) -> int:
-        return resolve_threads(type(self).__name__, self.n_jobs)
 
     def _held(self) -> Model:
         """Return the model, which may be empty."""

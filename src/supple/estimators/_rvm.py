@@ -47,6 +47,7 @@ class Relevance:
     labels: LabelTable
     codes: list[int]  # of the classes that carry weight, sorted by label
     machines: list[Posterior]
+    kernel_evaluations: int  # to learn, since the last fit
 
     @property
     def sparse(self) -> bool:
@@ -72,13 +73,16 @@ class Relevance:
             row[np.searchsorted(slots, machine.members)] = getattr(machine, attribute)
         return out
 
-    def moments(self, query: Points) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def moments(
+        self, query: Points, threads: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return mean and variance of f at the points, one column for each machine."""
         slots = self.slots
         if self.params["kernel"] == "precomputed":
             block = np.asarray(query[:, slots], dtype=np.float64)
         else:
-            block = kernel_block(make_kernel(self.params, self.gamma), self.X[slots], query)
+            kernel = make_kernel(self.params, self.gamma)
+            block = kernel_block(kernel, self.X[slots], query, threads)
         shape = (query.shape[0], len(self.machines))
         mean, variance = np.empty(shape), np.empty(shape)
         with np.errstate(over="ignore", invalid="ignore"):  # looked for below
@@ -95,12 +99,15 @@ class Relevance:
         return mean, variance
 
 
-def kernel_block(kernel: Kernel, points: Points, query: Points) -> NDArray[np.float64]:
+def kernel_block(
+    kernel: Kernel, points: Points, query: Points, threads: int
+) -> NDArray[np.float64]:
     """Return k(query, points); the matrix itself if the kernel is precomputed."""
     if isinstance(kernel, Precomputed):
         return np.array(query, dtype=np.float64)
     gram = gram_for(kernel, points, 0)
     gram.append(points)
+    gram.core.threads = threads
     return gram.block(np.arange(points.shape[0], dtype=np.int64), query)
 
 
@@ -161,6 +168,7 @@ class BaseRVM(BatchChecks):
         params = self.get_params(deep=False)
         check_constraints(type(self), self._parameter_constraints, params)
         self._check_params()
+        threads = self._threads()
         old: Relevance | None = None if whole else self.__dict__.get("_model")
         if old is not None and "precomputed" in (params["kernel"], old.params["kernel"]):
             raise PrecomputedUpdateError(
@@ -176,7 +184,10 @@ class BaseRVM(BatchChecks):
         if old is not None:
             batch = _join(old, batch)
         gamma = resolve_gamma(params, batch.X, batch.weight)
-        K = kernel_block(make_kernel(params, gamma), batch.X, batch.X)
+        K = kernel_block(make_kernel(params, gamma), batch.X, batch.X, threads)
+        computed = 0 if params["kernel"] == "precomputed" else K.size
+        if old is not None:
+            computed += old.kernel_evaluations
         largest = float(np.abs(K).max())
         if largest != 0.0 and not _SMALLEST < largest < _LARGEST:
             raise InvalidInputError(
@@ -189,10 +200,8 @@ class BaseRVM(BatchChecks):
         with _blas().limit(limits=1, user_api="blas"):
             codes, machines = self._train(K, batch, whole)
         points = batch.X.copy()  # the user may go on to change theirs
-        model = Relevance(
-            params, gamma, points, batch.targets, batch.weight, batch.labels, codes, machines
-        )
-        self._swap(model, checker)
+        held = (points, batch.targets, batch.weight, batch.labels)
+        self._swap(Relevance(params, gamma, *held, codes, machines, computed), checker)
         self._report("fit" if whole else "partial_fit", perf_counter() - start)
         return self
 
@@ -272,6 +281,12 @@ class BaseRVM(BatchChecks):
     def n_samples_seen_(self) -> int:
         """Number of examples learned since the last `fit`."""
         return len(self._held().targets)
+
+    @property
+    @reads
+    def n_kernel_evals_(self) -> int:
+        """Kernel values computed since the last `fit` to learn, not those of predictions."""
+        return self._held().kernel_evaluations
 
 
 def _join(old: Relevance, batch: Batch) -> Batch:

@@ -92,6 +92,8 @@ class LASVC(BaseClassifier):
         0 if no pair of the examples kept violates the conditions by more than `tol`.
     n_samples_seen_ : int
         Examples given since the last `fit`.
+    n_kernel_evals_ : int
+        Kernel values computed since the last `fit` to learn, not those of predictions.
 
     Examples
     --------

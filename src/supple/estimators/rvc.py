@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import combinations
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import expit
+from scipy.special import expit, logsumexp
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
@@ -59,6 +61,9 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         by a NotConvergedWarning.
     verbose : bool or int, default=False
         Print one line for each fit.
+    n_jobs : int, default=None
+        Threads that compute kernel values, of fits and of predictions; None means 1, -1 all
+        processors. The search itself takes one, and its result does not depend on their number.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One machine per class against the rest, or one per pair of classes. All share the kernel
         matrix.
@@ -84,6 +89,9 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         Number of changes that were made, of one alpha_j or of all at once, from all starts.
     n_samples_seen_ : int
         Examples learned since the last `fit`.
+    n_kernel_evals_ : int
+        Kernel values computed since the last `fit` to learn: the square of the number of examples
+        held, at every fit. None are computed if the kernel is precomputed.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -123,6 +131,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         class_weight: Any = None,
         max_iter: int = -1,
         verbose: bool | int = False,
+        n_jobs: int | None = None,
         multi_class: str = "ovr",
     ) -> None:
         self.kernel = kernel
@@ -133,6 +142,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         self.class_weight = class_weight
         self.max_iter = max_iter
         self.verbose = verbose
+        self.n_jobs = n_jobs
         self.multi_class = multi_class
 
     # ------------------------------------------------------------------ hooks of the base
@@ -249,25 +259,27 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
             ``multi_class="ovo"`` the sum of its probabilities against the others.
         """
         model = self._held()
+        odds = self._odds(X, model)
+        if len(model.codes) == 2:
+            return odds[:, 0]
+        if model.params["multi_class"] == "ovr":
+            return odds
+        votes = np.zeros((len(odds), len(model.codes)))
+        for column, (i, j) in zip(odds.T, _pairs(model), strict=True):
+            votes[:, i] += expit(column)
+            votes[:, j] += expit(-column)
+        return votes
+
+    def _odds(self, X: Any, model: Relevance) -> NDArray[np.float64]:
+        """Return the moderated log odds, one column for each machine."""
         query = self._query(X, model)
         if len(model.codes) < 2:
             raise InfeasibleError(
                 f"The decision function of {type(self).__name__} needs two classes; so far only "
                 f"{show(self.classes_[0])} has examples with weight. predict answers with it."
             )
-        mean, variance = model.moments(query)
-        odds = mean / np.sqrt(1.0 + np.pi / 8.0 * variance)
-        if len(model.codes) == 2:
-            return odds[:, 0]
-        if model.params["multi_class"] == "ovr":
-            return odds
-        k = len(model.codes)
-        votes = np.zeros((len(odds), k))
-        pairs = ((i, j) for i in range(k) for j in range(i + 1, k))
-        for column, (i, j) in zip(odds.T, pairs, strict=True):
-            votes[:, i] += expit(column)
-            votes[:, j] += expit(-column)
-        return votes
+        mean, variance = model.moments(query, self._threads())
+        return mean / np.sqrt(1.0 + np.pi / 8.0 * variance)
 
     @reads
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -295,6 +307,36 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
             logs = -np.logaddexp(0.0, -decision)
             decision = np.exp(logs - logs.max(axis=1, keepdims=True))
         return decision / decision.sum(axis=1, keepdims=True)
+
+    @reads
+    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+        """Predict the logarithm of the probability of each class.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Query points.
+
+        Returns
+        -------
+        log_p : ndarray of shape (n_samples, n_classes)
+            Logarithms of `predict_proba`, finite also where a probability is too small for a
+            floating-point number.
+        """
+        model = self._held()
+        if len(model.codes) < 2:
+            return np.zeros((self._query(X, model).shape[0], 1))
+        odds = self._odds(X, model)
+        if len(model.codes) == 2:
+            return -np.logaddexp(0.0, np.column_stack([odds, -odds]))
+        if model.params["multi_class"] == "ovr":
+            logs = -np.logaddexp(0.0, -odds)
+        else:
+            logs = np.full((len(odds), len(model.codes)), -np.inf)
+            for column, (i, j) in zip(odds.T, _pairs(model), strict=True):
+                logs[:, i] = np.logaddexp(logs[:, i], -np.logaddexp(0.0, -column))
+                logs[:, j] = np.logaddexp(logs[:, j], -np.logaddexp(0.0, column))
+        return logs - logsumexp(logs, axis=1, keepdims=True)
 
     @reads
     def predict(self, X: Any) -> NDArray[Any]:
@@ -338,3 +380,8 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
     def n_iter_(self) -> NDArray[np.int32]:
         """Number of changes that were made in each machine."""
         return np.array([machine.n_iter for machine in self._held().machines], dtype=np.int32)
+
+
+def _pairs(model: Relevance) -> Iterator[tuple[int, int]]:
+    """Return the pairs of classes in the order of the one-vs-one machines."""
+    return combinations(range(len(model.codes)), 2)

@@ -52,6 +52,9 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         NotConvergedWarning.
     verbose : bool or int, default=False
         Print one line for each fit.
+    n_jobs : int, default=None
+        Threads that compute kernel values, of fits and of predictions; None means 1, -1 all
+        processors. The search itself takes one, and its result does not depend on their number.
 
     Attributes
     ----------
@@ -75,6 +78,9 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         Number of changes of an alpha_j that were made.
     n_samples_seen_ : int
         Examples learned since the last `fit`.
+    n_kernel_evals_ : int
+        Kernel values computed since the last `fit` to learn: the square of the number of examples
+        held, at every fit. None are computed if the kernel is precomputed.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -115,6 +121,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         tol: float = 1e-3,
         max_iter: int = -1,
         verbose: bool | int = False,
+        n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -123,6 +130,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
+        self.n_jobs = n_jobs
 
     def _train(
         self, K: NDArray[np.float64], batch: Batch, whole: bool
@@ -213,7 +221,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
             Standard deviations of a target at x, sqrt(noise_^2 + Var f(x)), if `return_std`.
         """
         model = self._held()
-        mean, variance = model.moments(self._query(X, model))
+        mean, variance = model.moments(self._query(X, model), self._threads())
         if not return_std:
             return mean[:, 0]
         return mean[:, 0], np.sqrt(variance[:, 0] + model.machines[0].noise)

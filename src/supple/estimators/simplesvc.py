@@ -61,7 +61,8 @@ class SimpleSVC(BaseClassifier, ExactUpdates):
         Rounds of the last update.
     classes_, support_, support_ids_, support_vectors_, n_support_, dual_coef_, coef_, intercept_
         As in :class:`SVC`.
-    ids_, groups_, n_samples_seen_, kkt_violation_, dual_objective_, exact_, fit_status_, shape_fit_
+    ids_, groups_, n_samples_seen_, n_kernel_evals_, kkt_violation_, dual_objective_, exact_,
+    fit_status_, shape_fit_
         As in :class:`SVC`.
 
     Examples

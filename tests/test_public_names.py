@@ -1,0 +1,32 @@
+"""What the package shows of itself, and what every estimator offers."""
+
+import inspect
+
+import numpy as np
+import pytest
+
+import supple
+
+ESTIMATORS = [
+    each
+    for each in map(supple.__dict__.get, supple.__all__)
+    if inspect.isclass(each) and hasattr(each, "fit")
+]
+
+
+def test_dir_shows_public_names_only():
+    assert set(dir(supple)) == {*supple.__all__, "datasets", "errors"}
+    assert all(hasattr(supple, name) for name in dir(supple))
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: each.__name__)
+def test_every_estimator_takes_threads_and_counts_kernel_values(estimator):
+    assert len(ESTIMATORS) == 13
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    one = estimator().fit(X, y)
+    two = estimator(n_jobs=2).fit(X, y)
+    assert one.n_kernel_evals_ > 0
+    assert isinstance(one.n_kernel_evals_, int)
+    np.testing.assert_allclose(two.predict(X), one.predict(X), rtol=1e-9)
