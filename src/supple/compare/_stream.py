@@ -1,111 +1,30 @@
-"""The same stream through several estimators, measured at growing training sizes."""
+"""Estimators on their way through a stream."""
 
 import inspect
 import pickle
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_outlier_detector, is_regressor
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, check_random_state, check_X_y
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
 
+from supple.compare._metrics import Kind, kind_of
+from supple.compare._records import Comparison, Record
 from supple.errors import InvalidInputError
 
-__all__ = ["Comparison", "Record", "compare"]
+__all__ = ["compare"]
 
-
-@dataclass(frozen=True)
-class Record:
-    """What one estimator did up to one training size; what is unknown is None.
-
-    Attributes
-    ----------
-    estimator : str
-        Its name in the mapping given to `compare`.
-    n_train : int
-        Examples of the stream that have arrived.
-    mode : {"partial_fit", "fit"}
-        Whether the estimator got only the new examples or was fitted anew to all so far.
-    accuracy : float or None
-        Share of correct predictions: on the test set, or without one on the new examples
-        before they were learned.
-    n_tested : int
-        Number of these predictions.
-    n_vectors : int or None
-        Support vectors (`support_`) or relevance vectors (`relevance_`) of the model.
-    fit_seconds, predict_seconds : float
-        Time spent in training and in prediction since the last record.
-    n_kernel_evals : int or None
-        The attribute `n_kernel_evals_` of the model.
-    model_bytes : int or None
-        Size of the pickled model: what must be kept in order to go on, compiled parts included.
-        What a model needs only while it works, such as a cache of kernel rows, is not counted.
-    error : str or None
-        Why the estimator failed here.
-    """
-
-    estimator: str
-    n_train: int
-    mode: Literal["partial_fit", "fit"]
-    accuracy: float | None
-    n_tested: int
-    n_vectors: int | None
-    fit_seconds: float
-    predict_seconds: float
-    n_kernel_evals: int | None
-    model_bytes: int | None
-    error: str | None
-
-
-class Comparison(Iterator[Record]):
-    """A running comparison: an iterator over its records, which does the work as it goes.
-
-    To cancel it, stop iterating; `close` lets go of the models.
-
-    Attributes
-    ----------
-    records : list of Record
-        The records so far.
-    n_total : int
-        How many there will be if no estimator drops out.
-    """
-
-    def __init__(self, steps: Generator[Record, None, None], n_total: int) -> None:
-        self._steps = steps
-        self.records: list[Record] = []
-        self.n_total = n_total
-
-    def __next__(self) -> Record:
-        record = next(self._steps)
-        self.records.append(record)
-        return record
-
-    def close(self) -> None:
-        """End the comparison; the records so far remain."""
-        self._steps.close()
-
-    def to_frame(self) -> Any:
-        """Return the records so far as a pandas DataFrame, one row each."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas, which is not installed. Install it (pip install pandas) "
-                "or use the list `records`."
-            ) from error
-        columns = [field.name for field in fields(Record)]
-        return pd.DataFrame([asdict(record) for record in self.records], columns=columns)
+_Data = tuple[Any, NDArray[Any] | None]  # points and their targets
 
 
 def compare(
     estimators: Mapping[str, Any],
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     X_test: Any = None,
     y_test: Any = None,
@@ -114,7 +33,7 @@ def compare(
     shuffle: bool = False,
     random_state: int | None = None,
 ) -> Comparison:
-    """Run the same stream through several classifiers and record how they fare.
+    """Run the same stream through several estimators and record how they fare.
 
     The stream is cut at growing sizes. At each of them every estimator in turn learns the new
     examples and is measured. One that has `partial_fit` gets only the new examples, any other one
@@ -127,14 +46,17 @@ def compare(
     Parameters
     ----------
     estimators : mapping of str to estimator
-        Classifiers of supple, scikit-learn, or with the same methods. They are cloned.
+        Classifiers, regressors or outlier detectors, all of one kind, of supple, scikit-learn, or
+        with the same methods. They are cloned.
     X : array-like or CSR of shape (n_samples, n_features)
         The stream, in order of arrival.
-    y : array-like of shape (n_samples,)
-        Its labels, two classes or more.
+    y : array-like of shape (n_samples,), default=None
+        Its labels, of two classes or more, or its target values. For outlier detectors None, or 1
+        for inliers and -1 for outliers: they do not learn from these, but are scored by them.
     X_test, y_test : array-like, default=None
         Examples to be predicted at each size. Without them every new example is predicted before
-        it is learned (prequential accuracy), by batches where learning goes by batches.
+        it is learned (prequential scores), by batches where learning goes by batches. Outlier
+        detectors need no `y_test`.
     sizes : int or sequence of int, default=10
         Training sizes at which to measure, growing; an int is the number of equal steps.
     batch_size : int, default=None
@@ -166,16 +88,16 @@ def compare(
     124 sgd partial_fit None
     """
     _check_estimators(estimators)
-    X, y = check_X_y(X, y, accept_sparse="csr")
-    check_classification_targets(y)
-    classes = np.unique(y)
-    if len(classes) < 2:
-        raise InvalidInputError(
-            f"compare needs a stream of two classes or more. Got only {classes.tolist()[0]!r} in "
-            "y. Give examples of another class, too."
-        )
-    test = _check_test(X_test, y_test, X.shape[1], classes)
-    steps = _check_sizes(sizes, len(y))
+    kind = kind_of(estimators)
+    X, y = _check_data(X, y, "")
+    kind.check_stream(y)
+    test = None
+    if X_test is not None:
+        test = _check_data(X_test, y_test, "_test", X.shape[1])
+        kind.check_test(test[1], y)
+    elif y_test is not None:
+        raise InvalidInputError("y_test needs X_test. Pass both X_test and y_test, or neither.")
+    steps = _check_sizes(sizes, X.shape[0])
     if batch_size is not None and not _is_count(batch_size):
         raise InvalidInputError(
             f"The 'batch_size' parameter of compare must be None or an int >= 1. "
@@ -183,11 +105,12 @@ def compare(
         )
     rng = check_random_state(random_state)
     if shuffle:
-        order = rng.permutation(len(y))
-        X, y = X[order], y[order]
+        order = rng.permutation(X.shape[0])
+        X, y = X[order], None if y is None else y[order]
     seed = None if random_state is None else int(rng.randint(2**31 - 1))
-    contenders = [_Contender(name, each, classes, seed) for name, each in estimators.items()]
-    return Comparison(_run(contenders, X, y, test, steps, batch_size), len(steps) * len(contenders))
+    contenders = [_Contender(name, each, kind, y, seed) for name, each in estimators.items()]
+    run = _run(contenders, kind, X, y, test, steps, batch_size)
+    return Comparison(run, len(steps) * len(contenders), kind.metrics)
 
 
 def _check_estimators(estimators: Any) -> None:
@@ -198,39 +121,25 @@ def _check_estimators(estimators: Any) -> None:
         )
     for name, estimator in estimators.items():
         usable = hasattr(estimator, "fit") and hasattr(estimator, "predict")
-        if not usable or isinstance(estimator, type) or _is_no_classifier(estimator):
+        if not usable or isinstance(estimator, type):
             raise InvalidInputError(
-                f"compare takes classifiers with fit or partial_fit, and predict. The one named "
-                f"{name!r} is {estimator!r}."
+                f"compare takes classifiers, regressors or outlier detectors with fit or "
+                f"partial_fit, and predict. The one named {name!r} is {estimator!r}."
             )
 
 
-def _is_no_classifier(estimator: Any) -> bool:
-    try:
-        return is_regressor(estimator) or is_outlier_detector(estimator)
-    except AttributeError:  # it has scikit-learn's methods, but not its tags
-        return False
-
-
-def _check_test(
-    X: Any, y: Any, width: int, classes: NDArray[Any]
-) -> tuple[Any, NDArray[Any]] | None:
-    if (X is None) != (y is None):
-        raise InvalidInputError("Pass both X_test and y_test, or neither of them.")
-    if X is None:
-        return None
-    X = check_array(X, accept_sparse="csr", input_name="X_test")
-    y = check_array(y, ensure_2d=False, dtype=None, input_name="y_test")
-    if X.shape != (len(y), width):
+def _check_data(X: Any, y: Any, suffix: str, width: int | None = None) -> _Data:
+    """Check points and, if there are any, their targets."""
+    X = check_array(X, accept_sparse="csr", input_name=f"X{suffix}")
+    if width is not None and X.shape[1] != width:
         raise InvalidInputError(
-            f"X_test has shape {X.shape}; expected are {len(y)} rows, as many as y_test has "
-            f"labels, of {width} features, as many as X has."
+            f"X{suffix} has {X.shape[1]} features; expected are {width}, as many as X has."
         )
-    if not np.isin(y, classes).any():
-        raise InvalidInputError(
-            f"No label of y_test occurs in y: {np.unique(y)[:5]} and {classes[:5]}. Write the "
-            "labels of both in the same way."
-        )
+    if y is None:
+        return X, None
+    y = check_array(y, ensure_2d=False, dtype=None, input_name=f"y{suffix}")
+    y = column_or_1d(y, warn=True)
+    check_consistent_length(X, y)
     return X, y
 
 
@@ -256,7 +165,9 @@ def _check_sizes(sizes: Any, n: int) -> list[int]:
 class _Contender:
     """One estimator on its way through the stream."""
 
-    def __init__(self, name: str, estimator: Any, classes: NDArray[Any], seed: int | None) -> None:
+    def __init__(
+        self, name: str, estimator: Any, kind: Kind, y: NDArray[Any] | None, seed: int | None
+    ) -> None:
         self.name = name
         self._template = _seeded(estimator, seed)
         self.mode: Literal["partial_fit", "fit"] = (
@@ -264,7 +175,8 @@ class _Contender:
         )
         self.model: Any = None
         self.behind = False  # has missed examples
-        self._classes = classes
+        self._takes_targets = kind.takes_targets
+        self._classes = kind.classes(y)
 
     def parts(self, start: int, stop: int, size: int | None) -> list[tuple[slice, slice]]:
         """Return, for each call of `learn`, which rows are new and which it gets."""
@@ -274,18 +186,20 @@ class _Contender:
         new = [slice(i, min(i + size, stop)) for i in range(start, stop, size)]
         return list(zip(new, new, strict=True))
 
-    def learn(self, X: Any, y: NDArray[Any]) -> None:
+    def learn(self, X: Any, y: NDArray[Any] | None) -> None:
+        data = (X, y) if self._takes_targets else (X,)
         if self.mode == "fit":
-            self.model = clone(self._template).fit(X, y)
+            self.model = clone(self._template).fit(*data)
             return
         model, options = self.model, {}
         if model is None:
             model = clone(self._template)
             # scikit-learn's classifiers must be told all classes beforehand.
-            if "classes" in inspect.signature(model.partial_fit).parameters:
+            named = self._classes is not None
+            if named and "classes" in inspect.signature(model.partial_fit).parameters:
                 options["classes"] = self._classes
         self.behind = True
-        model.partial_fit(X, y, **options)
+        model.partial_fit(*data, **options)
         self.model, self.behind = model, False
 
 
@@ -301,16 +215,18 @@ def _seeded(estimator: Any, seed: int | None) -> Any:
 
 def _run(
     contenders: list[_Contender],
+    kind: Kind,
     X: Any,
-    y: NDArray[Any],
-    test: tuple[Any, NDArray[Any]] | None,
+    y: NDArray[Any] | None,
+    test: _Data | None,
     sizes: list[int],
     batch_size: int | None,
 ) -> Generator[Record, None, None]:
     start = 0
     for stop in sizes:
         for contender in list(contenders):
-            record = _step(contender, X, y, test, contender.parts(start, stop, batch_size))
+            parts = contender.parts(start, stop, batch_size)
+            record = _step(contender, kind, (X, y), test, parts)
             if contender.behind:
                 contenders.remove(contender)
             yield record
@@ -319,39 +235,52 @@ def _run(
 
 def _step(
     contender: _Contender,
-    X: Any,
-    y: NDArray[Any],
-    test: tuple[Any, NDArray[Any]] | None,
+    kind: Kind,
+    stream: _Data,
+    test: _Data | None,
     parts: list[tuple[slice, slice]],
 ) -> Record:
     """Let `contender` learn the `parts`, predict what is to be predicted, and measure."""
-    fitting, predicting = _Attempts(), _Attempts()
-    correct = n_tested = 0
+    fitting, predicting, scoring = _Attempts(), _Attempts(), _Attempts()
+    scores: dict[str, Any] = {}
+    answers: list[NDArray[Any]] = []
+    truth: list[NDArray[Any] | None] = []
 
-    def predict(points: Any, labels: NDArray[Any]) -> None:
-        nonlocal correct, n_tested
-        correct += int(np.sum(contender.model.predict(points) == labels))
-        n_tested += len(labels)
+    def predict(X: Any, y: NDArray[Any] | None) -> None:
+        answers.append(kind.answers(contender.model, X, scored=y is not None))
+        truth.append(y)
+
+    def score() -> None:
+        known = [y for y in truth if y is not None]
+        targets = np.concatenate(known) if known else None
+        scores.update(kind.scores(np.concatenate(answers), targets))
 
     for new, rows in parts:
         if test is None and contender.model is not None:
-            predicting.call(predict, X[new], y[new])
-        fitting.call(contender.learn, X[rows], y[rows])
+            predicting.call(predict, *_rows(stream, new))
+        fitting.call(contender.learn, *_rows(stream, rows))
         if contender.behind:
             break
     if test is not None and fitting.error is None:
         predicting.call(predict, *test)
+    if answers:
+        scoring.call(score)
     return Record(
         estimator=contender.name,
         n_train=parts[-1][0].stop,
         mode=contender.mode,
-        accuracy=correct / n_tested if n_tested else None,
-        n_tested=n_tested,
+        n_tested=sum(map(len, answers)),
         fit_seconds=fitting.seconds,
         predict_seconds=predicting.seconds,
-        error=fitting.error or predicting.error,
+        error=fitting.error or predicting.error or scoring.error,
         **(_UNKNOWN if fitting.error else _facts(contender.model)),
+        **scores,
     )
+
+
+def _rows(data: _Data, rows: slice) -> _Data:
+    X, y = data
+    return X[rows], None if y is None else y[rows]
 
 
 class _Attempts:

@@ -1,0 +1,221 @@
+"""What a comparison found: records, as a list, a frame, a table of text and a picture."""
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from supple.errors import InvalidInputError
+
+__all__ = ["Comparison", "Record"]
+
+_METRICS = ("accuracy", "r2", "mae", "auc", "inlier_share")
+_COUNTS = ("n_vectors", "fit_seconds", "predict_seconds", "n_kernel_evals", "model_bytes")
+_NAMES = {
+    "r2": "R²",
+    "mae": "mean absolute error",
+    "auc": "AUC",
+    "inlier_share": "share of inliers",
+    "n_vectors": "vectors",
+    "fit_seconds": "seconds of training",
+    "predict_seconds": "seconds of prediction",
+    "n_kernel_evals": "kernel evaluations",
+    "model_bytes": "bytes of the model",
+}
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one estimator did up to one training size; what is unknown is None.
+
+    Attributes
+    ----------
+    estimator : str
+        Its name in the mapping given to `compare`.
+    n_train : int
+        Examples of the stream that have arrived.
+    mode : {"partial_fit", "fit"}
+        Whether the estimator got only the new examples or was fitted anew to all so far.
+    n_tested : int
+        Number of predictions that were scored: on the test set, or without one on the new examples
+        before they were learned.
+    n_vectors : int or None
+        Support vectors (`support_`) or relevance vectors (`relevance_`) of the model.
+    fit_seconds, predict_seconds : float
+        Time spent in training and in prediction since the last record.
+    n_kernel_evals : int or None
+        The attribute `n_kernel_evals_` of the model.
+    model_bytes : int or None
+        Size of the pickled model: what must be kept in order to go on, compiled parts included.
+        What a model needs only while it works, such as a cache of kernel rows, is not counted.
+    error : str or None
+        Why the estimator failed here.
+    accuracy : float or None
+        Classifiers: share of correct predictions.
+    r2, mae : float or None
+        Regressors: coefficient of determination (None if all targets are equal) and mean absolute
+        error.
+    auc : float or None
+        Outlier detectors with labels of both kinds: area under the ROC curve of
+        `decision_function`.
+    inlier_share : float or None
+        Outlier detectors: share of examples predicted to be inliers.
+    """
+
+    estimator: str
+    n_train: int
+    mode: Literal["partial_fit", "fit"]
+    n_tested: int
+    n_vectors: int | None
+    fit_seconds: float
+    predict_seconds: float
+    n_kernel_evals: int | None
+    model_bytes: int | None
+    error: str | None
+    accuracy: float | None = None
+    r2: float | None = None
+    mae: float | None = None
+    auc: float | None = None
+    inlier_share: float | None = None
+
+
+class Comparison(Iterator[Record]):
+    """A running comparison: an iterator over its records, which does the work as it goes.
+
+    Printed, it is a table of the latest record of each estimator. To cancel it, stop iterating;
+    `close` lets go of the models.
+
+    Attributes
+    ----------
+    records : list of Record
+        The records so far.
+    n_total : int
+        How many there will be if no estimator drops out.
+    metrics : tuple of str
+        The fields of a record that score estimators of this kind, the most telling one first.
+    """
+
+    def __init__(
+        self, steps: Generator[Record, None, None], n_total: int, metrics: tuple[str, ...]
+    ) -> None:
+        self._steps = steps
+        self.records: list[Record] = []
+        self.n_total = n_total
+        self.metrics = metrics
+
+    def __next__(self) -> Record:
+        record = next(self._steps)
+        self.records.append(record)
+        return record
+
+    def __repr__(self) -> str:
+        head = f"Comparison: {len(self.records)} of {self.n_total} records"
+        return "\n".join([head, *_table(self.records, self.metrics)])
+
+    def close(self) -> None:
+        """End the comparison; the records so far remain."""
+        self._steps.close()
+
+    def to_frame(self) -> Any:
+        """Return the records so far as a pandas DataFrame, one row each.
+
+        Scores of other kinds of estimators are left out.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError(
+                "to_frame needs pandas, which is not installed. Install it (pip install pandas) "
+                "or use the list `records`."
+            ) from error
+        foreign = set(_METRICS) - set(self.metrics)
+        columns = [field.name for field in fields(Record) if field.name not in foreign]
+        return pd.DataFrame([asdict(record) for record in self.records], columns=columns)
+
+    def plot(self, field: str | None = None, *, ax: Any = None) -> Any:
+        """Draw a field of the records so far against the training size, one line per estimator.
+
+        Parameters
+        ----------
+        field : str, default=None
+            A number of `Record`, such as "fit_seconds" or "n_vectors". None takes the first of
+            `metrics` that is known.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a new figure.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure, for instance for ``savefig``.
+        """
+        field = self._drawable(field)
+        if ax is None:
+            try:
+                import matplotlib.pyplot as plt
+            except ImportError as error:
+                raise ImportError(
+                    "plot needs matplotlib, which is not installed. Install it "
+                    "(pip install matplotlib) or use the list `records`."
+                ) from error
+            ax = plt.subplots(layout="constrained")[1]
+        for name in dict.fromkeys(record.estimator for record in self.records):
+            points = [
+                (record.n_train, getattr(record, field))
+                for record in self.records
+                if record.estimator == name and getattr(record, field) is not None
+            ]
+            if points:
+                ax.plot(*zip(*points, strict=True), marker="o", markersize=4, label=name)
+        ax.set(xlabel="training examples", ylabel=_NAMES.get(field, field))
+        ax.grid(alpha=0.3)
+        ax.legend()
+        return ax.figure
+
+    def _drawable(self, field: str | None) -> str:
+        """Return the field to draw; raise if no record knows it."""
+        allowed = (*self.metrics, *_COUNTS)
+        if field is not None and field not in allowed:
+            raise InvalidInputError(
+                f"The 'field' parameter of plot must be None or one of {', '.join(allowed)}. "
+                f"Got {field!r} instead."
+            )
+        for each in self.metrics if field is None else (field,):
+            if any(getattr(record, each) is not None for record in self.records):
+                return each
+        raise InvalidInputError(
+            f"No record of {len(self.records)} knows {field or ' or '.join(self.metrics)}. Iterate "
+            "over the comparison first, for example with list(run)."
+        )
+
+
+def _table(records: Sequence[Record], metrics: tuple[str, ...]) -> list[str]:
+    """Return lines of text: the latest record of each estimator, with the time of all."""
+    if not records:
+        return []
+    rows = [("estimator", "n_train", *metrics, "n_vectors", "fit s", "predict s", "bytes")]
+    latest = {record.estimator: record for record in records}
+    failed = []
+    for name, last in latest.items():
+        own = [record for record in records if record.estimator == name]
+        rows.append(
+            (
+                name,
+                str(last.n_train),
+                *(_short(getattr(last, metric)) for metric in metrics),
+                _short(last.n_vectors),
+                f"{sum(record.fit_seconds for record in own):.3g}",
+                f"{sum(record.predict_seconds for record in own):.3g}",
+                _short(last.model_bytes),
+            )
+        )
+        failed += [f"{name}: {last.error}"] if last.error else []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = [
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
+    ]
+    return lines + failed
+
+
+def _short(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
