@@ -7,6 +7,7 @@ RUN     = $(VENV)/bin/python
 PIP     = $(RUN) -m pip --quiet --quiet --disable-pip-version-check
 SOURCES = pyproject.toml CMakeLists.txt $(shell find src/core -type f 2>/dev/null)
 READY   = $(VENV)/.supple-ready
+LIGHT   = $(VENV)/.supple-demo
 ASAN    = .venv-asan
 
 # Each peer may be missing from a registry or refuse to build; the runner says which are there.
@@ -18,8 +19,9 @@ RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
 
-demo: $(READY) ## stream a data set, forget a part, compare with refitting, draw the picture
-	$(RUN) examples/demo.py
+# A development environment, if there is one, has all that the demo needs.
+demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## stream a data set, forget a part, compare with refitting, draw a picture
+	@$(RUN) examples/demo.py
 
 test: lint ## all checks: lint, types, layers, tests
 	$(RUN) -m pytest -n 2
@@ -100,19 +102,31 @@ $(ASAN)/.supple-ready: $(SOURCES)
 	    -Ccmake.define.SUPPLE_SANITIZE=ON -Cbuild-dir=build/asan -Ccmake.build-type=RelWithDebInfo"
 endif
 
+# $(call requirements,expression): requirements that pyproject.toml lists at `expression` of p.
+requirements = $(shell $(PYTHON) -c 'import tomllib; \
+    p = tomllib.load(open("pyproject.toml", "rb")); print(*map(repr, $(1)))')
+EXTRA = p["project"]["optional-dependencies"]
+
+# $(call step,what,command): say what is done, do it, say how long it took.
+step = printf '%s ... ' '$(1)'; start=$$(date +%s); $(2) && echo "$$(($$(date +%s) - start)) s"
+
 # Rebuilt when a C++ source or pyproject.toml changes; Python files are used where they are.
-$(READY): $(SOURCES) | $(RUN)
-	@echo "building supple in $(VENV)"
-	@$(PIP) install --upgrade pip cmake ninja $(shell $(PYTHON) -c 'import tomllib as t; \
-	    print(*map(repr, t.load(open("pyproject.toml", "rb"))["build-system"]["requires"]))')
-	@$(PIP) install --no-build-isolation $(BUILD_FLAGS) --editable '.[dev]'
+$(READY): WITH = $(EXTRA)["dev"]
+$(LIGHT): WITH = $(EXTRA)["plots"]
+$(READY) $(LIGHT): $(SOURCES) | $(RUN)
+	@$(call step,installing the build tools in $(VENV),$(PIP) install --upgrade pip cmake ninja \
+	    $(call requirements,p["build-system"]["requires"]))
+	@$(call step,installing the libraries that are used,$(PIP) install \
+	    $(call requirements,p["project"]["dependencies"] + $(WITH)))
+	@$(call step,compiling and installing supple,$(PIP) install --no-build-isolation --no-deps \
+	    $(BUILD_FLAGS) --editable .)
 	@touch $@
 
 $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	    || { echo "supple needs Python >= 3.11; name one: make PYTHON=python3.12"; exit 1; }
-	@$(PYTHON) -m venv $(VENV)
+	@$(call step,making the environment $(VENV),$(PYTHON) -m venv $(VENV))
 
 clean: ## remove environments, builds and caches
-	rm -rf .venv .venv-asan build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv .venv-asan build demo-output .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,10 +1,13 @@
-"""Draw docs/images/learn-forget.png: one model before learning a region, after, and forgetting it.
+"""Draw learn-forget.png: one model before learning a region, after, and forgetting it.
 
 The examples are part of the banana data. Those inside a disc are kept back at first, then learned
 with `partial_fit`, then forgotten with `forget`. The third panel shows the model of the first one
 again; the largest difference of the two, over the whole grid, is printed in the picture.
+
+The picture goes to demo-output/; `--readme` renews the one that the README shows.
 """
 
+import argparse
 import copy
 from pathlib import Path
 
@@ -18,7 +21,9 @@ from matplotlib.patches import Circle
 import supple
 from supple.datasets import load
 
-PICTURE = Path(__file__).resolve().parent.parent / "docs" / "images" / "learn-forget.png"
+ROOT = Path(__file__).resolve().parent.parent
+PICTURE = ROOT / "demo-output" / "learn-forget.png"
+README_PICTURE = ROOT / "docs" / "images" / "learn-forget.png"
 CENTRE, RADIUS = np.array([-0.4, -1.2]), 1.0
 ORANGE, BLUE, INK = "#d1642a", "#2f6fab", "#22262b"
 GRID_X, GRID_Y = np.meshgrid(np.linspace(-2.5, 2.7, 261), np.linspace(-2.55, 2.6, 258))
@@ -89,5 +94,12 @@ def draw(path=PICTURE):
     return path
 
 
+def main():
+    """Draw the picture."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--readme", action="store_true", help=f"write {README_PICTURE}")
+    print("wrote", draw(README_PICTURE if parser.parse_args().readme else PICTURE))
+
+
 if __name__ == "__main__":
-    print("wrote", draw())
+    main()
