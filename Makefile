@@ -118,7 +118,7 @@ $(READY) $(LIGHT): $(SOURCES) | $(RUN)
 	    $(call requirements,p["build-system"]["requires"]))
 	@$(call step,installing the libraries that are used,$(PIP) install \
 	    $(call requirements,p["project"]["dependencies"] + $(WITH)))
-	@$(call step,compiling and installing supple,$(PIP) install --no-build-isolation --no-deps \
+	@$(call step,compiling the core: about a minute on two cores,$(PIP) install --no-build-isolation --no-deps \
 	    $(BUILD_FLAGS) --editable .)
 	@touch $@
 

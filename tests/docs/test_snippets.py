@@ -1,6 +1,10 @@
-"""Every Python block of README.md and docs/ runs, and every link to a file leads somewhere."""
+"""Every Python block of README.md and docs/ runs, and every link to a file leads somewhere.
+
+A block after a line ``<!-- needs package -->`` is left out if that package is not installed.
+"""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib
@@ -11,7 +15,9 @@ PAGES = [
     *(page for page in sorted(ROOT.glob("*.md"))),
     *(page for page in sorted((ROOT / "docs").rglob("*.md"))),
 ]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^(?:<!-- needs (?P<needs>\w+) -->\n)?```python\n(?P<code>.*?)^```", re.MULTILINE | re.DOTALL
+)
 LINK = re.compile(r"\]\(([^)\s#]+)[^)]*\)|<img[^>]* src=\"([^\"]+)\"")
 
 
@@ -20,9 +26,13 @@ def name(page):
 
 
 def blocks(page):
-    """Return (first line number, code) of each Python block of `page`."""
+    """Return (first line number, code) of each Python block of `page` that can run here."""
     text = page.read_text(encoding="utf-8")
-    return [(text.count("\n", 0, match.start(1)), match[1]) for match in BLOCK.finditer(text)]
+    return [
+        (text.count("\n", 0, match.start("code")), match["code"])
+        for match in BLOCK.finditer(text)
+        if match["needs"] is None or find_spec(match["needs"])
+    ]
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=name)
