@@ -4,6 +4,7 @@
 
 #include "bindings.hpp"
 #include "bytes.hpp"
+#include "decisions.hpp"
 
 namespace supple {
 
@@ -65,25 +66,37 @@ Out<T> dense_rows(PointsGram& gram, const In1<std::int64_t>& slots) {
   return to_numpy(std::move(out), {n, d});
 }
 
-// See PointsGram::decide; coef has one row per head.
-Out<double> decide(PointsGram& gram, const In1<std::int64_t>& slots, const In2<double>& coef,
-                   std::size_t n_queries, const PointsGram::Load& load, std::size_t threads) {
-  require(coef.shape(1) == slots.shape(0), "coef needs one column per slot");
-  for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(gram, slots.data()[k]);
-  const std::size_t heads = coef.shape(0);
-  std::vector<double> out(n_queries * heads);
-  const std::shared_ptr<const Points> support = gram.support(to_vector(slots));
+using TermsIn = std::tuple<In1<std::int64_t>, In1<std::int64_t>, In2<double>>;
+
+// See Decisions: `terms` are slots, heads and coefficients.
+std::unique_ptr<Decisions> decisions(PointsGram& gram, std::size_t heads,
+                                     const std::vector<TermsIn>& terms) {
+  std::vector<Decisions::Terms> checked;
+  for (const auto& [slots, own_heads, coef] : terms) {
+    require(coef.shape(0) == own_heads.shape(0) && coef.shape(1) == slots.shape(0),
+            "coef needs one row per head and one column per slot");
+    for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(gram, slots.data()[k]);
+    for (std::int64_t head : to_vector(own_heads))
+      require(head >= 0 && head < static_cast<std::int64_t>(heads), "head out of range");
+    checked.push_back({to_vector(slots), {own_heads.data(), own_heads.data() + own_heads.shape(0)},
+                       coef.data()});
+  }
+  return std::make_unique<Decisions>(gram.kernel(), gram.points(), heads, checked);
+}
+
+Out<double> decide(const Decisions& decisions, std::size_t n_queries, const Decisions::Load& load,
+                   std::size_t threads) {
+  std::vector<double> out(n_queries * decisions.heads());
   {
     nb::gil_scoped_release release;
-    gram.decide(*support, coef.data(), heads, n_queries, load, threads, out.data());
+    decisions.decide(n_queries, load, threads, out.data());
   }
-  return to_numpy(std::move(out), {n_queries, heads});
+  return to_numpy(std::move(out), {n_queries, decisions.heads()});
 }
 
 template <typename T>
-Out<double> decide_dense(PointsGram& gram, const In1<std::int64_t>& slots,
-                         const In2<double>& coef, const In2<T>& queries, std::size_t threads) {
-  const std::size_t d = gram.points().n_features();
+Out<double> decide_dense(const Decisions& decisions, const In2<T>& queries, std::size_t threads) {
+  const std::size_t d = decisions.points().n_features();
   require(queries.shape(1) == d, "wrong number of features");
   const auto load = [&](std::size_t i, Query& query) {
     const T* row = queries.data() + i * d;
@@ -91,7 +104,17 @@ Out<double> decide_dense(PointsGram& gram, const In1<std::int64_t>& slots,
     query.norm = 0.0;
     for (double value : query.value) query.norm += value * value;
   };
-  return decide(gram, slots, coef, queries.shape(0), load, threads);
+  return decide(decisions, queries.shape(0), load, threads);
+}
+
+Out<double> decide_csr(const Decisions& decisions, const In1<std::int64_t>& offset,
+                       const In1<std::int64_t>& column, const In1<double>& value,
+                       std::size_t threads) {
+  const auto* points = dynamic_cast<const CsrPoints*>(&decisions.points());
+  require(points != nullptr, "these decisions have another kind of points");
+  const CsrView view = csr_view(offset, column, value, points->n_features());
+  const auto load = [&](std::size_t i, Query& query) { points->load(view, i, query); };
+  return decide(decisions, view.rows, load, threads);
 }
 
 // In one pass without a temporary: 0 * x is 0 unless x is infinite or NaN.
@@ -210,17 +233,7 @@ void bind_gram(nb::module_& m) {
              }
              return std::make_tuple(to_numpy(value), to_numpy(column), to_numpy(offset));
            })
-      .def("decide", &decide_dense<double>)
-      .def("decide", &decide_dense<float>)
-      .def("decide_csr",
-           [](PointsGram& g, const In1<std::int64_t>& slots, const In2<double>& coef,
-              const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
-              const In1<double>& value, std::size_t threads) {
-             auto& points = points_of<CsrPoints>(g);
-             const CsrView view = csr_view(offset, column, value, points.n_features());
-             const auto load = [&](std::size_t i, Query& query) { points.load(view, i, query); };
-             return decide(g, slots, coef, view.rows, load, threads);
-           })
+      .def("decisions", &decisions)
       // What the block solver begins with: the values among examples in single precision, about
       // how far off they may be, and whether they come from bytes.
       .def("rough_values",
@@ -251,6 +264,11 @@ void bind_gram(nb::module_& m) {
         require(size <= g.size(), "cannot grow by truncate");
         g.truncate(size);
       });
+
+  nb::class_<Decisions>(m, "Decisions")
+      .def("decide", &decide_dense<double>)
+      .def("decide", &decide_dense<float>)
+      .def("decide_csr", &decide_csr);
 
   nb::class_<FunctionGram, Gram>(m, "FunctionGram")
       .def("__init__",

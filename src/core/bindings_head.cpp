@@ -66,6 +66,13 @@ void bind_head(nb::module_& m) {
       .def_prop_ro("cache_bytes", [](const Head& h) { return h.gram.cache_bytes(); })
       .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
       .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
+      // Slots of the members whose variables do not sum to 0, and these sums.
+      .def_prop_ro("support",
+                   [](const Head& h) {
+                     const Expansion e = h.support();
+                     return std::make_tuple(to_numpy(e.slots), to_numpy(e.coef));
+                   },
+                   nb::rv_policy::automatic)
       .def_prop_ro("kx", [](const Head& h) { return to_numpy(h.F); }, nb::rv_policy::automatic)
       .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
       .def_prop_ro("lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)

@@ -137,13 +137,6 @@ class PointsGram final : public Gram {
                              const Slots& targets) override;
   void among(const Slots& slots, double* out, std::size_t stride) override;
   bool has_blocks() const override { return !lasting; }
-  // The examples at these slots, copied for decisions.
-  std::shared_ptr<const Points> support(const Slots& slots);
-  // out[i][h] = sum over k of coef[h][k] k(query i, support point k), for heads h; load(i, query)
-  // spreads a query. Changes nothing here, so several threads may ask at once.
-  using Load = std::function<void(std::size_t, Query&)>;
-  void decide(const Points& support, const double* coef, std::size_t heads, std::size_t n_queries,
-              const Load& load, std::size_t n_threads, double* out) const;
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
   void release() override {
     compact_.reset();
@@ -200,8 +193,6 @@ class PointsGram final : public Gram {
   const ByteSingle* bytes_ = nullptr;
   std::unique_ptr<Points> compact_;
   std::unique_ptr<Patch> patch_;
-  std::shared_ptr<const Points> support_;       // what the last decisions were made from
-  Slots support_slots_;
   Query query_;
 };
 

@@ -26,7 +26,7 @@ double PointsGram::diagonal_value(std::size_t slot) {
 }
 
 void PointsGram::points_appended() {
-  release();  // the examples copied for decisions are still the same
+  release();
   std::vector<double> diagonal;
   for (std::size_t slot = diagonal_.size(); slot < points_->size(); ++slot)
     diagonal.push_back(diagonal_value(slot));
@@ -118,48 +118,7 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
 
 void PointsGram::forget_copies() {
   release();
-  support_.reset();
   query_.clear();
-}
-
-std::shared_ptr<const Points> PointsGram::support(const Slots& slots) {
-  if (!support_ || support_slots_ != slots) {
-    support_ = points_->subset(slots.data(), slots.size());
-    support_slots_ = slots;
-  }
-  return support_;
-}
-
-void PointsGram::decide(const Points& support, const double* coef, std::size_t heads,
-                        std::size_t n_queries, const Load& load, std::size_t n_threads,
-                        double* out) const {
-  const std::size_t n = support.size();
-  std::fill_n(out, n_queries * heads, 0.0);
-  share(n_threads, n_queries, kQueries, [&](std::size_t begin, std::size_t end) {
-    QueryBlock queries(support.n_features());
-    Query query;
-    std::vector<double> values(kQueries * kTile);
-    for (std::size_t first = begin; first < end; first += kQueries) {
-      const std::size_t count = std::min(kQueries, end - first);
-      queries.clear();
-      for (std::size_t q = 0; q < count; ++q) {
-        load(first + q, query);
-        queries.put(q, query);
-      }
-      for (std::size_t from = 0; from < n; from += kTile) {
-        const std::size_t length = std::min(kTile, n - from);
-        kernel_block(kernel_, support, queries, from, from + length, values.data(), kTile);
-        for (std::size_t q = 0; q < count; ++q)
-          for (std::size_t h = 0; h < heads; ++h)
-            out[(first + q) * heads + h] += simd().dot(
-                values.data() + q * kTile, coef + h * n + from, length);
-      }
-      // Products of a query whose norm overflows are not known, but all points are far from it.
-      const double beyond = kernel_.kind == KernelKind::rbf ? 0.0 : std::nan("");
-      for (std::size_t q = 0; q < count; ++q)
-        if (std::isinf(queries.norm(q))) std::fill_n(out + (first + q) * heads, heads, beyond);
-    }
-  });
 }
 
 const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {

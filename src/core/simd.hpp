@@ -113,6 +113,10 @@ struct Simd {
   // sum += weighted rows (kQueries of them) of a block; `lost` keeps what the sum loses
   void (*add_block)(const double* weight, const double* rows, std::size_t stride, double* sum,
                     double* lost, std::size_t n);
+  // out[q * count + k] = dot(rows + q * stride, matrix + k * matrix_stride) for kQueries rows and
+  // `count` others; n is a multiple of kLanes
+  void (*products)(const double* rows, std::size_t stride, const double* matrix,
+                   std::size_t matrix_stride, std::size_t count, std::size_t n, double* out);
 };
 
 const Simd& simd();  // the table for this machine

@@ -17,13 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from supple.audit import PROMISED, Audit, audit
-from supple.errors import (
-    InexactWarning,
-    InfeasibleError,
-    InvalidInputError,
-    NotConvergedWarning,
-    warn_user,
-)
+from supple.decision import Rule, prepare
+from supple.errors import InexactWarning, InfeasibleError, NotConvergedWarning, warn_user
 from supple.gram import Gram, gram_for
 from supple.interrupts import Interruptible, Transaction
 from supple.kernels import Kernel
@@ -123,6 +118,7 @@ class Engine:
         self._machines: dict[Key, Machine] = {}
         self._per_class: Counter[int] = Counter()  # examples with positive weight
         self._audited: list[Audit] | None = None  # since the latest operation
+        self._rule: Rule | None = None  # the same
 
     # ------------------------------------------------------------------ reading
 
@@ -236,6 +232,11 @@ class Engine:
         return all(machine.converged for machine in self._machines.values())
 
     @property
+    def waiting(self) -> str:
+        """Why a head has no solution yet, "" if all have one."""
+        return next((m.reason for m in self._machines.values() if not m.ready), "")
+
+    @property
     def heads(self) -> dict[Key, HeadView]:
         """Views of the heads in plan order."""
         return {key: HeadView(m, self.problem) for key, m in self._machines.items()}
@@ -258,36 +259,26 @@ class Engine:
     def decision(self, X: Any, threads: int = 1) -> np.ndarray:
         """Return the decision values of the rows of X, one column per head.
 
-        Columns of heads that are not ready are NaN. Nothing changes here: several may ask at once.
+        Columns of heads that are not ready are NaN. Several may ask at once: of rules that they
+        prepare at the same time, which are the same, one is kept.
         """
+        rule = self._rule
+        if rule is None:
+            rule = self._rule = self._make_rule()
+        return rule.decide(X, threads)
+
+    def _make_rule(self) -> Rule:
+        """Return the decision rule of the present state."""
         assert self._gram is not None
-        heads = list(self.heads.values())
-        expansions = [(head.slots, head.coef) for head in heads]
-        union = np.unique(np.concatenate([np.empty(0, np.int64)] + [s for s, _ in expansions]))
-        coef = np.zeros((len(heads), len(union)))
-        for row, (slots, values) in zip(coef, expansions, strict=True):
-            row[np.searchsorted(union, slots)] = values
-        out = self._gram.expand(union, coef, X, threads)
-        ready = [head.ready for head in heads]
-        with np.errstate(over="ignore", invalid="ignore"):
-            for column, head in enumerate(heads):
-                readout = head.readout
-                out[:, column] += readout.intercept if head.ready else np.nan
-                if readout.diagonal:
-                    out[:, column] += readout.diagonal * self.kernel.diagonal(X)
-        if not np.isfinite(out[:, ready]).all():
-            first = int(np.flatnonzero(~np.isfinite(out[:, ready]).all(axis=1))[0])
-            raise InvalidInputError(
-                f"The decision function overflows at row {first} of X. Scale the features as those "
-                "of the examples."
-            )
-        return out
+        return prepare(
+            self._machines, self.problem, self.plan, self._store.y, self._gram, self.kernel
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy throughout: the engine may go on before the state is written to a file.
         state = self.__dict__ | {"listeners": []}  # those who listen belong to this engine only
         state["_settings"] = replace(self._settings, report=None)
-        state["_audited"] = None
+        state["_audited"] = state["_rule"] = None
         state["_evaluated"] = self.kernel_evaluations
         state["_store"], state["_per_class"] = self._store.copied(), self._per_class.copy()
         state["_gram"] = None if self._gram is None else self.points(np.arange(self.n))
@@ -364,7 +355,7 @@ class Engine:
         start = time.perf_counter()
         ids = self.number(ids, X.shape[0])
         first = self._gram is None
-        with Transaction() as undo:
+        with Transaction(self._drop_derived) as undo:
             if self._gram is None:
                 self._gram = self._empty_gram(X)
                 undo.append(self._drop_gram)
@@ -388,7 +379,7 @@ class Engine:
         weight = self._store.weight.copy()
         weight[slots] = 0.0
         counts = self._recount(self._store.y[slots], self._store.weight[slots], -1)
-        with Transaction() as undo:
+        with Transaction(self._drop_derived) as undo:
             outcomes = self._reconcile(slots, weight, counts, undo, leaving=True)
             self._take_out(slots[::-1].copy())
             self._per_class = counts
@@ -402,7 +393,7 @@ class Engine:
         counts = self._recount(self._store.y[leaving], self._store.weight[leaving], -1)
         staying = np.delete(np.arange(self.n, dtype=np.int64), leaving)
         X = self.points(staying)
-        with Transaction() as undo:
+        with Transaction(self._drop_derived) as undo:
             before = self.__dict__.copy()
             undo.append(lambda: self.__dict__.update(before))
             self._evaluated = self.kernel_evaluations
@@ -439,7 +430,7 @@ class Engine:
         changed[slots] = weight
         counts = self._recount(y, before, -1)
         counts.update(self._recount(y, weight, +1) - self._per_class)
-        with Transaction() as undo:
+        with Transaction(self._drop_derived) as undo:
             outcomes = self._reconcile(slots, changed, counts, undo)
             self._store.set_weight(slots, weight)
             self._per_class = counts
@@ -456,7 +447,7 @@ class Engine:
         Values for which a machine that works now would have no solution are refused.
         """
         start = time.perf_counter()
-        with Transaction() as undo:
+        with Transaction(self._drop_derived) as undo:
             before = (self.problem, self.kernel, self.class_weight, self._settings)
             undo.append(lambda: self._set_parameters(*before))
             if kernel is not None and kernel != self.kernel and self._gram is not None:
@@ -499,6 +490,9 @@ class Engine:
         assert self._gram is not None
         self._gram.refuse_updates()
 
+    def _drop_derived(self) -> None:
+        self._audited = self._rule = None
+
     def _set_parameters(
         self,
         problem: Problem,
@@ -535,7 +529,6 @@ class Engine:
         other_kernel: bool = False,
     ) -> list[Outcome]:
         """Bring all heads to the optimum for these weights; `slots` are the examples concerned."""
-        self._audited = None
         labels = sorted(code for code, count in counts.items() if count > 0)
         left = self.n - (len(slots) if leaving else 0)
         keys = self.plan.keys(labels) if left else []
@@ -621,7 +614,6 @@ class Engine:
     def _take_out(self, slots: np.ndarray) -> None:
         """Remove examples whose variables are all 0; each time the last one takes the slot."""
         assert self._gram is not None
-        self._audited = None
         for machine in self._machines.values():
             machine.core.take_out(slots, self.n)
         self._gram.remove(slots)

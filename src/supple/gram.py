@@ -1,7 +1,7 @@
 """Feature vectors and their kernel matrix: one class for each way to hold them.
 
 All offer the same few calls: ``append``, ``remove`` (the last example moves into the freed slot),
-``truncate``, ``rows``, ``expand`` and ``core`` (the rows as the compiled solvers read them).
+``truncate``, ``rows``, ``decisions`` and ``core`` (the rows as the compiled solvers read them).
 """
 
 from __future__ import annotations
@@ -9,7 +9,8 @@ from __future__ import annotations
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable as Function
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -26,9 +27,10 @@ from supple.kernels import (
     squared_norms,
 )
 
-__all__ = ["Gram", "gram_for"]
+__all__ = ["Decisions", "Gram", "Terms", "gram_for"]
 
 Feeder = Function[[int], None]
+Decisions = Function[[Any, int], np.ndarray]  # of queries, with so many threads
 _NO_UPDATES = (
     "kernel='precomputed' cannot take updates: the kernel values of other examples are unknown. "
     "Pass a callable kernel that computes them."
@@ -41,6 +43,14 @@ _LARGEST = 1e150  # kernel values; their products with dual variables must not o
 _LONGEST = 1e300  # squared norms
 _BLOCK_BYTES = 1 << 25  # kernel values held at a time while predicting
 _BLOCK_COLUMNS = 32  # of a matrix of kernel values, computed at a time
+
+
+class Terms(NamedTuple):
+    """Examples that have coefficients in the same heads."""
+
+    slots: np.ndarray
+    heads: np.ndarray
+    coef: np.ndarray  # heads x slots
 
 
 class Gram(ABC):
@@ -82,8 +92,12 @@ class Gram(ABC):
         """Return the feature vectors at these slots."""
 
     @abstractmethod
-    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any, threads: int = 1) -> np.ndarray:
-        """Return k(X, examples at slots) @ coef.T, in bounded memory."""
+    def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
+        """Return a function of queries and threads: the sum of terms, one column per head.
+
+        It holds copies of the examples, stays as it is when examples come or go, and works in
+        bounded memory. Several threads may call it at once.
+        """
 
     def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
         """Return the matrix k(X, examples at slots)."""
@@ -91,7 +105,8 @@ class Gram(ABC):
         # By expansions with unit vectors, few at a time: these cost less than the kernel values.
         for start in range(0, len(slots), _BLOCK_COLUMNS):
             part = slots[start : start + _BLOCK_COLUMNS]
-            out[:, start : start + len(part)] = self.expand(part, np.eye(len(part)), X)
+            unit = Terms(part, np.arange(len(part)), np.eye(len(part)))
+            out[:, start : start + len(part)] = self.decisions(len(part), [unit])(X, 1)
         return out
 
     @abstractmethod
@@ -172,10 +187,9 @@ class DenseGram(CoreGram):
         take = self.core.rows_f32 if self._single else self.core.rows_f64
         return np.asarray(take(slots))
 
-    def expand(
-        self, slots: np.ndarray, coef: np.ndarray, X: np.ndarray, threads: int = 1
-    ) -> np.ndarray:
-        return np.asarray(self.core.decide(slots, coef, np.ascontiguousarray(X), threads))
+    def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
+        core = self.core.decisions(heads, terms)
+        return lambda X, threads: np.asarray(core.decide(np.ascontiguousarray(X), threads))
 
 
 class CsrGram(CoreGram):
@@ -216,10 +230,9 @@ class CsrGram(CoreGram):
         shape = (len(slots), self._n_features)
         return self._kind((data.astype(self._dtype), indices, indptr), shape=shape)
 
-    def expand(
-        self, slots: np.ndarray, coef: np.ndarray, X: sparse.csr_matrix, threads: int = 1
-    ) -> np.ndarray:
-        return np.asarray(self.core.decide_csr(slots, coef, *self._arrays(X), threads))
+    def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
+        core = self.core.decisions(heads, terms)
+        return lambda X, threads: np.asarray(core.decide_csr(*CsrGram._arrays(X), threads))
 
 
 def _weak(gram: CallableGram | PrecomputedGram) -> Any:
@@ -300,15 +313,23 @@ class CallableGram(Gram):
     def rows(self, slots: np.ndarray) -> Any:
         return self._X[slots].astype(self._dtype, copy=False)
 
-    def expand(self, slots: np.ndarray, coef: np.ndarray, X: Any, threads: int = 1) -> np.ndarray:
-        X = as_double(X)
-        out = np.zeros((X.shape[0], len(coef)))
-        step = max(1, _BLOCK_BYTES // (8 * max(1, len(slots))))
-        support = self._X[slots]
-        for start in range(0, X.shape[0] if len(slots) else 0, step):
-            part = slice(start, start + step)
-            out[part] = self._evaluate(X[part], support) @ coef.T
-        return out
+    def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
+        ends = np.cumsum([len(own.slots) for own in terms])
+        n = int(ends[-1]) if len(ends) else 0
+        points = self._X[np.concatenate([own.slots for own in terms])] if n else self._X[:0]
+        step = max(1, _BLOCK_BYTES // (8 * max(1, n)))
+
+        def values(X: Any, threads: int) -> np.ndarray:
+            X = as_double(X)
+            out = np.zeros((X.shape[0], heads))
+            for start in range(0, X.shape[0] if n else 0, step):
+                K = self._evaluate(X[start : start + step], points)
+                for own, end in zip(terms, ends, strict=True):
+                    part = K[:, end - len(own.slots) : end] @ own.coef.T
+                    out[start : start + step, own.heads] += part
+            return out
+
+        return values
 
     def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
         return self._evaluate(as_double(X), self._X[slots])
@@ -348,15 +369,21 @@ class PrecomputedGram(Gram):
     def rows(self, slots: np.ndarray) -> np.ndarray:
         return self._matrix[slots]
 
-    def expand(
-        self, slots: np.ndarray, coef: np.ndarray, X: np.ndarray, threads: int = 1
-    ) -> np.ndarray:
-        if X.shape[1] != self.size:
-            raise InvalidInputError(
-                f"A precomputed kernel matrix for prediction needs one column for each of the "
-                f"{self.size} examples of the fit. Got {X.shape[1]} columns instead."
-            )
-        return np.asarray(X[:, slots] @ coef.T, dtype=np.float64)
+    def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
+        size = self.size
+
+        def values(X: np.ndarray, threads: int) -> np.ndarray:
+            if X.shape[1] != size:
+                raise InvalidInputError(
+                    f"A precomputed kernel matrix for prediction needs one column for each of the "
+                    f"{size} examples of the fit. Got {X.shape[1]} columns instead."
+                )
+            out = np.zeros((X.shape[0], heads))
+            for own in terms:
+                out[:, own.heads] += X[:, own.slots] @ own.coef.T
+            return out
+
+        return values
 
 
 def gram_for(kernel: Kernel, X: Any, cache_bytes: int) -> Gram:

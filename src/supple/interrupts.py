@@ -91,17 +91,28 @@ class Transaction:
     """Collect how to undo each change, and do so if the block fails or is interrupted.
 
     Ctrl-C is let in only where the block says so by `Interruptible`.
+
+    Parameters
+    ----------
+    drop_derived : callable
+        Drops what was derived from the state that the block changes. Called before the block, and
+        after it: a kernel written in Python may have read the model on the way.
     """
 
-    __slots__ = ("_shield", "_undo")
+    __slots__ = ("_drop_derived", "_shield", "_undo")
+
+    def __init__(self, drop_derived: Callable[[], None]) -> None:
+        self._drop_derived = drop_derived
 
     def __enter__(self) -> list[Callable[[], None]]:
+        self._drop_derived()
         self._shield = Shielded()
         self._undo: list[Callable[[], None]] = []
         self._shield.__enter__()
         return self._undo
 
     def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self._drop_derived()
         if kind is None:
             self._shield.__exit__(kind, *rest)
             return

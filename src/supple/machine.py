@@ -284,11 +284,9 @@ class HeadView:
         return self._problem.readout(core.mu, core.rounding())
 
     def _expansion(self) -> tuple[np.ndarray, np.ndarray]:
-        x = self._machine.core.x.reshape(-1, self._problem.per).sum(axis=1)
-        support = np.flatnonzero(x)
-        slots = self._machine.core.slot[support]
+        slots, x = self._machine.core.support
         order = np.argsort(slots)
-        return slots[order], x[support][order]
+        return slots[order], x[order]
 
     @property
     def slots(self) -> np.ndarray:

@@ -90,7 +90,7 @@ class OnlineEngine(Engine):
         """Work through a batch."""
         start = time.perf_counter()
         ids = self.number(ids, X.shape[0])
-        with Transaction() as undo:
+        with Transaction(self._drop_derived) as undo:
             gram = self._gram_for(X, undo)
             gram.core.threads = self.threads
             self._remember(undo)
@@ -118,7 +118,7 @@ class OnlineEngine(Engine):
             This is the end of the latest operation, whose steps count as well.
         """
         start, steps = time.perf_counter(), 0
-        with Transaction() as undo:
+        with Transaction(self._drop_derived) as undo:
             self._remember(undo)
             for machine in self._machines.values():
                 own = self._finish(machine.core)
@@ -294,7 +294,7 @@ class OnlineEngine(Engine):
         """Return how far each is from the boundary; for gradient selection on its right side."""
         for machine in self._machines.values():
             machine.core.settle_mu()
-        f = self.decision(work.X[candidates], self.threads)
+        f = self._make_rule().decide(work.X[candidates], self.threads)
         if self.schedule.selection != "gradient":
             return np.abs(f).min(axis=1)
         y = work.y[candidates]
@@ -383,7 +383,6 @@ class OnlineEngine(Engine):
 
         Heads without examples of a class go.
         """
-        self._audited = None
         slots = np.sort(np.concatenate([self._leaving(), np.array(dismissed, dtype=np.int64)]))
         keys = set(self.plan.keys(sorted(self._classes())))
         self._machines = {key: m for key, m in self._machines.items() if key in keys}

@@ -208,7 +208,7 @@ class BaseSVM(FittedAttributes, ABC):
                 f"{step.breakpoints} breakpoints, {step.iterations} iterations, "
                 f"{step.n_margin} on the margin, KKT {step.kkt:.1e}, {1e3 * step.seconds:.2f} ms"
             )
-        if self._may_wait and (reason := self._waiting(model)) and model.engine.n:
+        if self._may_wait and (reason := model.engine.waiting) and model.engine.n:
             warn_user(
                 f"{type(self).__name__} stores the examples and waits for more: {reason}",
                 NotReadyWarning,

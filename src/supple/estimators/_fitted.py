@@ -74,12 +74,8 @@ class FittedAttributes(BatchChecks):
             )
         return model
 
-    def _waiting(self, model: Model) -> str:
-        """Return why a head has no solution yet, "" if all have one."""
-        return next((head.reason for head in model.engine.heads.values() if not head.ready), "")
-
     def _require_ready(self, model: Model, what: str) -> None:
-        reason = self._waiting(model)
+        reason = model.engine.waiting
         if reason:
             raise InfeasibleError(f"{type(self).__name__} {what}: {reason}")
 
