@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Hidden, StrOptions
-from sklearn.utils.multiclass import _ovr_decision_function
 
 from supple.errors import InfeasibleError, InvalidInputError, warn_user
 from supple.estimators._base import BaseSVM
@@ -46,7 +46,7 @@ class Classes:
 
     labels: NDArray[Any]
     codes: list[int]
-    columns: list[int]
+    columns: NDArray[np.intp]
     signs: NDArray[np.float64]
     only: int | None
 
@@ -221,7 +221,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         if len(classes.codes) == 2:
             return decision[:, 0]
         if model.params["multi_class"] == "ovo" and self.decision_function_shape == "ovr":
-            return _ovr_decision_function(decision < 0, -decision, len(classes.codes))
+            return _one_per_class(decision, len(classes.codes))
         return decision
 
     @reads
@@ -255,14 +255,14 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         elif model.params["multi_class"] == "ovr" or self.break_ties:
             winner = np.argmax(self.decision_function(X), axis=1)
         else:
-            winner = _vote(self._machines(X, model, classes), k)
+            winner = np.argmax(_votes(self._machines(X, model, classes) > 0, k), axis=1)
         return classes.labels.take(winner)
 
     # ------------------------------------------------------------------ scikit-learn's layout
 
     def _machines(self, X: Any, model: Model, classes: Classes) -> NDArray[np.float64]:
         """Return the values of all machines in scikit-learn's order and signs."""
-        return self._decide(X, model)[:, classes.columns] * classes.signs
+        return self._decide(X, model).take(classes.columns, axis=1) * classes.signs
 
     def _check_any_class(self, classes: Classes) -> None:
         if not classes.codes:
@@ -298,7 +298,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         return Classes(
             model.labels.array(codes),
             codes,
-            [column[key] for key, _ in wanted],
+            np.array([column[key] for key, _ in wanted], dtype=np.intp),
             np.array([sign for _, sign in wanted]),
             only,
         )
@@ -365,12 +365,24 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         return np.array([iterations.get(key, 0) for key in wanted], dtype=np.int32)
 
 
-def _vote(decision: NDArray[np.float64], k: int) -> NDArray[np.intp]:
-    """Return the index of the class with most votes of the pairwise machines."""
-    votes = np.zeros((len(decision), k), dtype=np.intp)
-    pairs = ((i, j) for i in range(k) for j in range(i + 1, k))
-    for column, (i, j) in zip(decision.T, pairs, strict=True):
-        first = column > 0
-        votes[:, i] += first
-        votes[:, j] += ~first
-    return np.argmax(votes, axis=1)
+@cache
+def _sides(k: int) -> NDArray[np.float64]:
+    """Return a matrix pairs x classes: 1 for the first class of a pair, -1 for the second."""
+    first, second = np.triu_indices(k, 1)
+    sides = np.zeros((len(first), k))
+    pairs = np.arange(len(first))
+    sides[pairs, first], sides[pairs, second] = 1.0, -1.0
+    sides.flags.writeable = False
+    return sides
+
+
+def _votes(first: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
+    """Return the votes for each class; `first` tells which pairs vote for their first class."""
+    # A class is the second one of as many pairs as classes come before it.
+    return first @ _sides(k) + np.arange(k)
+
+
+def _one_per_class(decision: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """Return votes plus confidences below 1/2, as scikit-learn's `_ovr_decision_function`."""
+    confidence = decision @ _sides(k)
+    return _votes(decision >= 0, k) + confidence / (3.0 * (np.abs(confidence) + 1.0))
