@@ -172,12 +172,12 @@ class SVDD(BaseOutlier):
         if "offset" not in model.cache:
             self._require_ready(model, "has no radius yet")
             (head,) = model.engine.heads.values()
-            alpha = head.coef / head.coef.sum()
-            points = model.engine.points(head.slots)
+            slots, coef = head.slots, head.coef
+            points = model.engine.points(slots)
             decision = model.engine.decision(points, self._threads())[:, 0]
-            # With the weights alpha, which sum to 1, the mean of the decision values
-            # R^2 - |phi(x_i) - a|^2 is R^2 minus twice the dual objective.
-            model.cache["offset"] = -float(alpha @ decision + 2 * head.dual_objective())
+            # R^2 = x'Kx + 2 mu, where 2 (Kx)_i = f(x_i) + k(x_i, x_i) - 2 mu and x sums to 1.
+            mean = coef @ (decision + model.engine.kernel.diagonal(points)) / coef.sum()
+            model.cache["offset"] = -0.5 * float(mean + head.intercept)
         return model.cache["offset"]
 
     @reads
