@@ -14,7 +14,7 @@ ASAN    = .venv-asan
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-ids bench-rvm dropin exactness endurance fuzz stress asan docs install clean help
+.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-ids bench-rvm bench-serving dropin exactness endurance fuzz stress asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -62,6 +62,9 @@ bench-memory: $(READY) ## small memories beside the papers' tables (SUPPLE_DATA:
 
 bench-ids: $(READY) ## integer and string ids: a table of a million, and whole updates (IDS: options)
 	$(RUN) benchmarks/ids.py $(IDS)
+
+bench-serving: $(READY) ## time of predictions of few and many rows against scikit-learn (SUPPLE_DATA: more sets)
+	$(RUN) benchmarks/serving.py
 
 bench-rvm: $(READY) ## relevance vector classification against three peers
 	@for peer in $(RVM_PEERS); do $(PIP) install $$peer || echo "$$peer cannot be installed here"; done
