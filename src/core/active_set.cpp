@@ -76,6 +76,19 @@ Extremes ActiveSet::extremes() const {
   return e;
 }
 
+std::size_t ActiveSet::violators(const Extremes& e, double eps) const {
+  std::vector<char> violates(size(), 0);
+  for_each_run([&](std::size_t g, std::size_t start, std::size_t from, std::size_t to) {
+    const double level = 0.5 * (e.up[g] + e.low[g]);
+    for (std::size_t a = from; a < to; ++a) {
+      const double G = F[a] - c_[start + a];
+      violates[a] |= std::max(level - (G + bar_up_[start + a]), (G + bar_low_[start + a]) - level) >
+                     0.5 * eps;
+    }
+  });
+  return static_cast<std::size_t>(std::count(violates.begin(), violates.end(), 1));
+}
+
 Positions ActiveSet::inside() const {
   Positions out;
   for (std::size_t a = 0; a < size(); ++a)

@@ -33,6 +33,7 @@ class ActiveSet {
   std::size_t group(std::size_t a) const { return a < border_ ? 0 : 1; }
 
   Extremes extremes() const;
+  std::size_t violators(const Extremes& e, double eps) const;
   Positions inside() const;  // those with a variable inside its box
   // The `count` with the largest violations above eps, half of them from each end, ascending.
   // `passed_over(a)` says who does not count.

@@ -26,7 +26,6 @@ void bind_settle(nb::module_& m);
 void bind_lock(nb::module_& m);
 
 void check_signals();
-Progress progress_to(const nb::object& report);
 
 template <typename T>
 using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

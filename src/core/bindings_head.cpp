@@ -1,8 +1,7 @@
 // Python's view of a head and its solvers.
-#include <chrono>
-
 #include "bindings.hpp"
 #include "lasvm.hpp"
+#include "watch.hpp"
 
 namespace supple {
 
@@ -12,20 +11,13 @@ void check_signals() {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// The same, and now and then tells a Python function of the iterations and the gap.
-Progress progress_to(const nb::object& report) {
-  using Clock = std::chrono::steady_clock;
-  return [&report, last = Clock::now()](std::int64_t iterations, double gap) mutable {
-    check_signals();
-    constexpr std::chrono::seconds kPause(1);
-    if (report.is_none() || Clock::now() - last < kPause) return;
-    last = Clock::now();
-    nb::gil_scoped_acquire gil;
-    report(iterations, gap);
-  };
-}
-
 namespace {
+
+// The listener is a function of Python.
+void tell_python(void* listener, const News& news) {
+  nb::gil_scoped_acquire gil;
+  nb::handle(static_cast<PyObject*>(listener))(news.phase, news.done, news.total, news.value);
+}
 
 void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
                  const In1<double>& hi) {
@@ -48,15 +40,39 @@ Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
 
 // Kx for someone who wants to know how good the state is: that is not counted as learning.
 std::vector<double> uncounted_expansion(Head& h) {
-  const std::uint64_t before = h.gram.evaluations();
-  std::vector<double> kx = h.expansion();
-  h.gram.set_evaluations(before);
-  return kx;
+  const struct Uncounted {  // also where the user stops it
+    Gram& gram;
+    std::uint64_t before = gram.evaluations();
+    ~Uncounted() { gram.set_evaluations(before); }
+  } scope{h.gram};
+  return h.expansion();
 }
 
 }  // namespace
 
 void bind_head(nb::module_& m) {
+  set_hooks({check_signals, tell_python});
+  nb::enum_<Phase>(m, "Phase")
+      .value("machine", Phase::machine)
+      .value("solving", Phase::solving)
+      .value("factoring", Phase::factoring)
+      .value("finishing", Phase::finishing)
+      .value("admitting", Phase::admitting)
+      .value("path", Phase::path)
+      .value("kernel", Phase::kernel);
+  // Who hears of the computations of this thread, listener(phase, done, total, value) or None, until
+  // the next call. The caller keeps the listener alive. Returns who did before.
+  m.def(
+      "listen",
+      [](nb::handle listener) {
+        void* before = listen(listener.is_none() ? nullptr : listener.ptr());
+        return before ? nb::borrow(nb::handle(static_cast<PyObject*>(before))) : nb::none();
+      },
+      nb::arg().none());
+  // For loops in Python: look, and the listener hears of it.
+  m.def("tell", [](Phase phase, std::size_t done, std::size_t total) {
+    tell([&] { return News{phase, done, total}; });
+  });
   nb::class_<Snapshot>(m, "Snapshot");
   nb::class_<Head>(m, "Head")
       .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
@@ -199,7 +215,7 @@ void bind_head(nb::module_& m) {
              const auto l = to_vector(lo), u = to_vector(hi);
              const PerGroup t = to_groups(target);
              nb::gil_scoped_release release;
-             const PathResult r = follow_path(h, v, l, u, t, check_signals);
+             const PathResult r = follow_path(h, v, l, u, t);
              return std::make_pair(r.finished, r.breakpoints);
            })
       .def("jump",
@@ -212,22 +228,18 @@ void bind_head(nb::module_& m) {
                            to_groups(target));
            })
       .def("smo",
-           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,
-              const nb::object& report) {
+           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking) {
              nb::gil_scoped_release release;
-             const SmoResult r = smo(h, eps, max_iterations, shrinking, progress_to(report));
+             const SmoResult r = smo(h, eps, max_iterations, shrinking);
              return std::make_pair(r.converged, r.iterations);
-           },
-           nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+           })
       .def("block_smo",
            [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,
-              bool polish_follows, const nb::object& report) {
+              bool polish_follows) {
              nb::gil_scoped_release release;
-             const SmoResult r =
-                 block_smo(h, eps, max_iterations, shrinking, polish_follows, progress_to(report));
+             const SmoResult r = block_smo(h, eps, max_iterations, shrinking, polish_follows);
              return std::make_pair(r.converged, r.iterations);
-           },
-           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+           })
       .def("process",
            [](Head& h, std::int64_t slot, double c, double lo, double hi, double tau) {
              require(checked_slot(h.gram, slot) < h.gram.size() && h.member_at(slot) < 0,
@@ -244,7 +256,7 @@ void bind_head(nb::module_& m) {
            [](Head& h, double goal, double floor, std::int64_t max_rounds, bool one_at_a_time) {
              nb::gil_scoped_release release;
              const Pace pace = one_at_a_time ? Pace::one : Pace::several;
-             const PolishResult r = polish(h, goal, floor, pace, max_rounds, check_signals);
+             const PolishResult r = polish(h, goal, floor, pace, max_rounds);
              return std::make_pair(r.finished, r.rounds);
            })
       .def("kernel_among",

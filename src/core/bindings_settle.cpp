@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "cholesky.hpp"
 #include "settle.hpp"
+#include "watch.hpp"
 
 namespace supple {
 
@@ -28,8 +29,7 @@ std::vector<std::optional<RoundTuple>> begin_all(
     const std::vector<Head*>& heads, const std::vector<std::size_t>& counts,
     const In1<std::int64_t>& slots, const In1<double>& c, const In1<double>& lo,
     const In1<double>& hi, const In1<std::uint8_t>& groups,
-    const std::vector<std::vector<double>>& targets, const Settings& settings,
-    const nb::object& report) {
+    const std::vector<std::vector<double>>& targets, const Settings& settings) {
   require(counts.size() == heads.size() && targets.size() == heads.size(),
           "counts and targets need one entry per head");
   std::size_t members = 0, variables = 0;
@@ -52,17 +52,17 @@ std::vector<std::optional<RoundTuple>> begin_all(
     require(lo.data()[v] <= hi.data()[v], "lo must not exceed hi");
   std::vector<std::optional<RoundTuple>> out;
   nb::gil_scoped_release release;
-  const Progress progress = progress_to(report);
   members = variables = 0;
   for (std::size_t k = 0; k < heads.size(); ++k) {
     Head& h = *heads[k];
+    send({Phase::machine, k + 1, heads.size()});
     const Beginning start{slots.data() + members, counts[k],
                           c.data() + variables,   lo.data() + variables,
                           hi.data() + variables,  groups.data() + variables,
                           to_groups(targets[k])};
     members += counts[k];
     variables += counts[k] * h.per;
-    out.push_back(to_tuple(begin(h, start, settings, progress, check_signals)));
+    out.push_back(to_tuple(begin(h, start, settings)));
   }
   return out;
 }
@@ -71,8 +71,7 @@ std::vector<std::optional<RoundTuple>> begin_all(
 
 void bind_settle(nb::module_& m) {
   nb::class_<Settings>(m, "CoreSettings").def(nb::init<double, std::int64_t, bool, bool, bool>());
-  m.def("begin", &begin_all, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-        nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("begin", &begin_all);
   m.attr("PROMISED") = kPromised;
   // (U, order): matrix[order][:, order] = U'U but for pivots up to `tiny`
   m.def("cholesky_with_pivots", [](const In2<double>& matrix, double tiny, std::size_t threads) {
@@ -90,14 +89,11 @@ void bind_settle(nb::module_& m) {
                           to_numpy(std::vector<std::int64_t>(order.begin(), order.end()), {n}));
   });
   m.def("patience", &patience);
-  m.def(
-      "descend",
-      [](Head& h, const Settings& settings, bool first, const nb::object& report) {
-        nb::gil_scoped_release release;
-        const SmoResult r = descend(h, settings, first, progress_to(report));
-        return std::make_pair(r.converged, r.iterations);
-      },
-      nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  m.def("descend", [](Head& h, const Settings& settings, bool first) {
+    nb::gil_scoped_release release;
+    const SmoResult r = descend(h, settings, first);
+    return std::make_pair(r.converged, r.iterations);
+  });
   m.def("factor_margin", &factor_margin, nb::call_guard<nb::gil_scoped_release>());
   m.def("quality", [](Head& h) {
     nb::gil_scoped_release release;
@@ -105,11 +101,11 @@ void bind_settle(nb::module_& m) {
   });
   m.def("make_exact", [](Head& h) {
     nb::gil_scoped_release release;
-    make_exact(h, check_signals);
+    make_exact(h);
   });
   m.def("refine", [](Head& h) {
     nb::gil_scoped_release release;
-    return to_tuple(refine(h, check_signals));
+    return to_tuple(refine(h));
   });
 }
 

@@ -11,6 +11,7 @@
 #include "active_set.hpp"
 #include "row_cache.hpp"
 #include "threads.hpp"
+#include "watch.hpp"
 #include "working_set.hpp"
 
 namespace supple {
@@ -26,7 +27,7 @@ constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
 class BlockSolver {
  public:
   BlockSolver(Head& head, bool shrinking, bool polish_follows);
-  SmoResult run(double eps, std::int64_t max_iterations, const Progress& progress);
+  SmoResult run(double eps, std::int64_t max_iterations);
 
  private:
   const SinglePoints& points() { return part_ ? *part_ : h.single(); }
@@ -273,6 +274,7 @@ void BlockSolver::spread() {
     std::vector<double> added(kGrain);
     // A piece of the sum stays in the first-level cache while all rows are added.
     for (std::size_t start = from; start < to; start += kGrain) {
+      look();
       const std::size_t length = std::min(to, start + kGrain) - start;
       for (std::size_t k = 0; k < row.size(); ++k) part[k] = row[k] + start;
       double* F = active_.F.data() + start;
@@ -366,7 +368,7 @@ void BlockSolver::catch_up() {
   x_known_ = h.x;
 }
 
-SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progress& progress) {
+SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
   std::int64_t iterations = 0;
   activate_all();
   if (shrinking_ && !linear_ && h.factor.size() > 0) set_aside_far();
@@ -399,7 +401,9 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
       if (shrunk_) activate_all();
       continue;
     }
-    progress(iterations, now);
+    tell([&] {
+      return News{Phase::solving, h.members() - active_.violators(e, eps), h.members(), now};
+    });
     if (shrinking_ && !linear_ && !matrix_ && active_.size() > 4 * kFresh && set_.size() > 0)
       keep(active_.unsettled(e));
     ++round_;
@@ -424,8 +428,8 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations, const Progre
 }  // namespace
 
 SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-                    bool polish_follows, const Progress& progress) {
-  return BlockSolver(head, shrinking, polish_follows).run(eps, max_iterations, progress);
+                    bool polish_follows) {
+  return BlockSolver(head, shrinking, polish_follows).run(eps, max_iterations);
 }
 
 }  // namespace supple

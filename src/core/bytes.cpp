@@ -1,4 +1,5 @@
 #include "bytes.hpp"
+#include "watch.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -236,6 +237,7 @@ void ByteSingle::block(const std::int32_t* which, std::size_t count, std::size_t
     for (std::size_t q = first; q < last; q += kByteQueries)
       pack(which + q, std::min(kByteQueries, last - q), packs[(q - first) / kByteQueries]);
     for (std::size_t start = from; start < to; start += tile) {
+      look();
       const std::size_t length = std::min(to, start + tile) - start;
       for (std::size_t q = first; q < last; q += kByteQueries) {
         const Pack& queries = packs[(q - first) / kByteQueries];

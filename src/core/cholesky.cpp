@@ -13,6 +13,7 @@
 #include "aligned.hpp"
 #include "simd.hpp"
 #include "threads.hpp"
+#include "watch.hpp"
 
 namespace supple {
 
@@ -136,12 +137,14 @@ bool BlockRow::finish(std::size_t first, std::size_t threads) {
   const std::size_t panels = (n_ - below() + kLanes - 1) / kLanes;
   share(threads, panels, 1, [&](std::size_t begin, std::size_t end) {
     double own[kQueries * kLanes];
-    for (std::size_t p = begin; p < end; ++p)
+    for (std::size_t p = begin; p < end; ++p) {
+      look();
       for (std::size_t top = 0; top < rows; top += kQueries) {
         reduce(top, below() + p * kLanes, own);
         solve(top, own);
         keep(top, below() + p * kLanes, own);
       }
+    }
   });
   return true;
 }
@@ -160,6 +163,7 @@ bool BlockRow::finish_with_pivots(std::size_t first, double tiny, std::vector<st
   std::vector<double> pivot(n_);  // what is left of the diagonal
   for (std::size_t i = first_; i < n_; ++i) pivot[i] = row(i)[i];
   for (done = first_; done < below(); ++done) {
+    look();
     const std::size_t i = done;
     const auto best = static_cast<std::size_t>(
         std::max_element(pivot.begin() + static_cast<std::ptrdiff_t>(i), pivot.end()) -
@@ -196,6 +200,7 @@ void BlockRow::take_off(std::size_t threads) {
   const auto strip = [&](std::size_t number) {
     const std::size_t from = start + number * kStrip, to = std::min(n_, from + kStrip);
     double products[kQueries * kStrip];
+    look();
     for (std::size_t i = start; i < to; i += kQueries) {
       const std::size_t column = std::max(from, i / kLanes * kLanes);
       simd().block_dot_f64(queries_.data() + (i - start) * height_, packed(column), height_,
@@ -214,6 +219,7 @@ void BlockRow::take_off(std::size_t threads) {
 bool cholesky(double* a, std::size_t n, std::size_t stride, std::size_t threads) {
   BlockRow block(a, n, stride);
   for (std::size_t first = 0; first < n; first += block.height()) {
+    tell([&] { return News{Phase::factoring, first, n}; });
     if (!block.finish(first, threads)) return false;
     if (first + block.height() < n) block.take_off(threads);
   }
@@ -227,6 +233,7 @@ std::size_t cholesky_with_pivots(double* a, std::size_t n, std::size_t stride, d
   BlockRow block(a, n, stride);
   std::size_t done = 0;
   for (std::size_t first = 0; first < n; first += block.height()) {
+    tell([&] { return News{Phase::factoring, first, n}; });
     if (!block.finish_with_pivots(first, tiny, order, done)) break;
     if (first + block.height() < n) block.take_off(threads);
   }

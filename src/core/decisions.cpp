@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "threads.hpp"
+#include "watch.hpp"
 
 namespace supple {
 
@@ -47,6 +48,7 @@ void Decisions::decide(std::size_t n_queries, const Load& load, std::size_t n_th
   share(n_threads, n_queries, kQueries, [&](std::size_t begin, std::size_t end) {
     Scratch scratch(points_->n_features(), heads_);
     for (std::size_t first = begin; first < end;) {
+      look();
       const std::size_t left = end - first, count = left < kFew ? 1 : std::min(kQueries, left);
       double* own = out + first * heads_;
       if (count == 1)

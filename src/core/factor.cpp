@@ -8,6 +8,7 @@
 #include "cholesky.hpp"
 #include "simd.hpp"
 #include "threads.hpp"
+#include "watch.hpp"
 
 namespace supple {
 
@@ -40,7 +41,12 @@ void Factor::reserve(std::size_t count) {
 }
 
 void Factor::forward(double* z, std::size_t count, std::size_t z_stride) const {
-  simd().solve_transposed(upper_.data(), stride_, empty_.size(), z, z_stride, count);
+  constexpr std::size_t kTogether = 32;  // enough for a pass over the factor, which takes a while
+  for (std::size_t k = 0; k < count; k += kTogether) {
+    look();
+    simd().solve_transposed(upper_.data(), stride_, empty_.size(), z + k * z_stride, z_stride,
+                            std::min(kTogether, count - k));
+  }
 }
 
 void Factor::backward(double* z) const {
@@ -104,6 +110,7 @@ void Factor::dependence(std::vector<double>& weights) {
 
 void Factor::remove(const std::vector<std::size_t>& positions, const std::vector<double>& shares) {
   for (std::size_t end = positions.size(); end > 0;) {  // from behind: the others keep their places
+    look();
     const std::size_t first = end > kLeaving ? end - kLeaving : 0;
     remove(positions.data() + first, shares.data() + first, end - first);
     end = first;
@@ -267,6 +274,7 @@ void Factor::keep_kernel_and_shift(std::size_t threads) {
     row(i)[i] += sigma_;
   }
   const auto strip = [&](std::size_t top) {
+    look();
     const std::size_t end = std::min(n, top + kTile);
     for (std::size_t left = 0; left <= top; left += kTile) {
       const std::size_t last = std::min(n, left + kTile);

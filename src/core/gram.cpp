@@ -4,6 +4,8 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "watch.hpp"
+
 namespace supple {
 
 void finish(const Kernel& kernel, double* v, std::size_t n) {
@@ -55,6 +57,7 @@ std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>
                                  const Slots& targets) {
   std::vector<double> sum(targets.size(), 0.0), lost(targets.size(), 0.0);
   for (std::size_t k = 0; k < sources.size(); ++k) {
+    tell([&] { return News{Phase::kernel, k, sources.size()}; });
     const double* values = row(static_cast<std::size_t>(sources[k]));
     for (std::size_t i = 0; i < targets.size(); ++i)
       add_keeping(coef[k] * values[targets[i]], sum[i], lost[i]);
@@ -65,6 +68,7 @@ std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>
 
 void Gram::among(const Slots& slots, double* out, std::size_t stride) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
+    tell([&] { return News{Phase::kernel, i, slots.size()}; });
     const double* all = row(static_cast<std::size_t>(slots[i]));
     for (std::size_t j = i; j < slots.size(); ++j) out[i * stride + j] = all[slots[j]];
   }
@@ -107,6 +111,7 @@ const double* Gram::row(std::size_t slot) {
   keep_to_budget();
   if (entry.valid < n) {
     const std::size_t from = entry.valid;
+    look();
     compute(slot, from, n, entry.value.data() + from);
     count(n - from);
     entry.valid = n;

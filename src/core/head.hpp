@@ -8,7 +8,6 @@
 // strictly inside their box (the margin set S) and can be rebuilt at any time.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,10 +17,6 @@
 #include "single_matrix.hpp"
 
 namespace supple {
-
-using Interrupt = std::function<void()>;  // throws when the user wants to stop
-// The same, and hears of the iterations made and the gap left.
-using Progress = std::function<void(std::int64_t, double)>;
 
 // How good the state is, by the Kx carried along.
 struct Audit {
@@ -271,20 +266,19 @@ struct PathResult {
 // Move boxes and targets to new values along the path of optima.
 PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
                        const std::vector<double>& lo, const std::vector<double>& hi,
-                       const PerGroup& target, const Interrupt& interrupt);
+                       const PerGroup& target);
 
 struct SmoResult {
   bool converged;
   std::int64_t iterations;
 };
 
-SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-              const Progress& progress);
+SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking);
 
 // The same by blocks, for kernels whose rows the core computes itself. If a polish follows, members
 // that were set aside may be left behind.
 SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-                    bool polish_follows, const Progress& progress);
+                    bool polish_follows);
 
 struct PolishResult {
   bool finished;
@@ -295,7 +289,6 @@ enum class Pace { several, one };  // violators that enter the margin set at a t
 
 // Ends when no KKT violation exceeds `goal`, or when none exceeds `floor` (what rounding permits)
 // and the violations fall no more.
-PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds,
-                    const Interrupt& interrupt);
+PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds);
 
 }  // namespace supple

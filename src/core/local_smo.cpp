@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "watch.hpp"
+
 namespace supple {
 
 namespace {
@@ -90,7 +92,8 @@ std::int64_t LocalProblem::solve(double eps, double share, std::int64_t max_iter
   scan(0.0f, any, any);
   const double goal = std::max(eps / unit, share * gap());
   std::int64_t iterations = 0;
-  while (gap() > goal && iterations < max_iterations && step()) ++iterations;
+  while (gap() > goal && iterations < max_iterations && step())
+    if (++iterations % 1024 == 0) look();
   return iterations;
 }
 

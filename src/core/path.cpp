@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "watch.hpp"
+
 namespace supple {
 
 namespace {
@@ -274,12 +276,13 @@ PathResult Path::give_up(std::int64_t breakpoints) {
   return {false, breakpoints};
 }
 
-PathResult Path::run(const Interrupt& interrupt) {
+PathResult Path::run() {
   const auto limit = static_cast<std::int64_t>(1000 + 20 * h.variables());
   std::int64_t breakpoints = 0;
   std::size_t standing = 0;  // consecutive steps of length 0
   while (true) {
-    if (breakpoints % 64 == 0) interrupt();
+    if (breakpoints % 4 == 0)
+      tell([&] { return News{Phase::path, static_cast<std::size_t>(breakpoints), 0, t}; });
     if (++breakpoints > limit || standing > 50 + 2 * h.factor.size()) return give_up(breakpoints);
     if (!refill_groups()) return give_up(breakpoints);
     if (at_rest()) break;
@@ -302,7 +305,7 @@ PathResult Path::run(const Interrupt& interrupt) {
 
 PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
                        const std::vector<double>& lo, const std::vector<double>& hi,
-                       const PerGroup& target, const Interrupt& interrupt) {
+                       const PerGroup& target) {
   if (only_idle_bounds(head, moved, lo, hi, target)) {
     for (std::size_t k = 0; k < moved.size(); ++k) {
       head.lo[static_cast<std::size_t>(moved[k])] = lo[k];
@@ -315,7 +318,7 @@ PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
   Path straight(head, moved, lo, hi, target);
   if (straight.leap()) return {true, std::max<std::int64_t>(1, straight.changes_made())};
   if (!head.factored()) return {false, 0};
-  return Path(head, moved, lo, hi, target).run(interrupt);
+  return Path(head, moved, lo, hi, target).run();
 }
 
 }  // namespace supple

@@ -25,7 +25,7 @@ class Path {
  public:
   Path(Head& head, const std::vector<std::int64_t>& moved, const std::vector<double>& lo,
        const std::vector<double>& hi, const PerGroup& target);
-  PathResult run(const Interrupt& interrupt);
+  PathResult run();
   // Straight to the end; false: that failed, and all is as before. The path is used up.
   bool leap();
   std::int64_t changes_made() const { return count; }

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "path.hpp"
+#include "watch.hpp"
 
 namespace supple {
 
@@ -27,6 +28,7 @@ bool Path::leap() {
   const std::size_t too_many = 16 + margin.size() / 8;
   bool all_sides = open_boxes(), refined = false;
   for (int round = 0; round < kRounds && changes.size() <= too_many; ++round) {
+    look();
     if (!make_changes(all_sides)) break;
     leap_step(all_sides);
     all_sides = false;

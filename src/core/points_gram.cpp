@@ -5,6 +5,7 @@
 
 #include "gram.hpp"
 #include "threads.hpp"
+#include "watch.hpp"
 
 namespace supple {
 
@@ -163,6 +164,7 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
       pack(sources, first, others);
       double weight[kQueries] = {};
       std::copy_n(coef.data() + first, std::min(kQueries, coef.size() - first), weight);
+      tell([&] { return News{Phase::kernel, first, sources.size()}; });
       for (std::size_t from = begin; from < end; from += width) {
         const std::size_t length = std::min(end, from + width) - from;
         meet(others, chosen, from, from + length, values.data(), width);
@@ -224,6 +226,7 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
                   values.data() + q * width + (n - from), out + (first + q) * (stride + 1));
     };
     for (std::size_t b = begin; b < end; ++b) {
+      tell([&] { return News{Phase::kernel, n * (b - begin) / (end - begin), n}; });
       fill(b * kQueries);
       if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries);
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "watch.hpp"
+
 namespace supple {
 
 namespace {
@@ -38,8 +40,17 @@ void Polish::sync_factor() {
   admit_several(missing, missing.size());
 }
 
+void Polish::report() const {
+  tell([&] {
+    const bool singly = pace_ == Pace::one;
+    const std::size_t waiting = singly ? violators(false).size() : waiting_;
+    return News{singly ? Phase::admitting : Phase::finishing, h.factor.size(),
+                h.factor.size() + waiting, round_ > 0 ? worst_ : h.violation(h.F)};
+  });
+}
+
 void Polish::admit(std::size_t v) {
-  interrupt_();
+  report();
   if (h.enter_margin(v)) return;
   full_ = true;
   slide(v);
@@ -50,11 +61,13 @@ void Polish::admit(std::size_t v) {
 void Polish::admit_several(const std::vector<Violator>& found, std::size_t room) {
   const std::size_t count = std::min(room, found.size());
   for (std::size_t first = 0; first < count; first += kTogether) {
-    interrupt_();
+    waiting_ = found.size() - first;
+    report();
     std::vector<std::size_t> together;
     for (std::size_t k = first; k < std::min(count, first + kTogether); ++k)
       together.push_back(found[k].variable);
     const std::size_t before = h.factor.size();
+    waiting_ -= together.size();
     if (h.enter_margin(together, std::vector<double>(together.size(), 0.0))) continue;
     for (std::size_t k = h.factor.size() - before; k < together.size(); ++k) {
       admit(together[k]);
@@ -64,7 +77,7 @@ void Polish::admit_several(const std::vector<Violator>& found, std::size_t room)
 }
 
 void Polish::snap_and_leave(std::size_t v, double bound) {
-  interrupt_();
+  report();
   h.x[v] = bound;
   h.leave_margin(v);
 }
@@ -237,7 +250,7 @@ bool Polish::step_to_box(double& alpha) {
   h.factor.scale_right_side(1.0 - alpha);  // what is left of the gradients
   for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += alpha * dmu_[e];
   if (blockers.empty()) return true;
-  interrupt_();
+  report();
   hasty_ = hasty_ || count > 1;
   std::vector<std::size_t> leaving;
   std::vector<double> shares;
@@ -294,11 +307,10 @@ void Polish::take_back_rise() {
 PolishResult Polish::run(std::int64_t max_rounds) {
   set_far_behind();
   sync_factor();
-  std::int64_t rounds = 0;
   double best = std::numeric_limits<double>::infinity();
   int idle = 0;  // rounds since the violations fell markedly
-  for (; rounds < max_rounds; ++rounds) {
-    interrupt_();
+  for (; round_ < max_rounds; ++round_) {
+    report();
     take_back_rise();
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) {
@@ -314,6 +326,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     }
     const double residual = margin_residual();
     const double worst = found.empty() ? residual : std::max(residual, found[0].size);
+    worst_ = worst;
     idle = worst < 0.5 * best ? 0 : idle + 1;
     best = std::min(best, worst);
     const bool stuck = worst <= floor_ && idle > 4;
@@ -329,7 +342,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
       h.leave_nobody_behind();
       drop_edges();
       h.make_canonical();
-      return {true, rounds};
+      return {true, round_};
     }
     // Many violators may enter at once while that makes progress; where some are turned away
     // twice in a row and the violations do not fall markedly, the next round admits a single one,
@@ -348,12 +361,11 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   h.leave_nobody_behind();
   drop_edges();
   h.make_canonical();
-  return {false, rounds};
+  return {false, round_};
 }
 
-PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds,
-                    const Interrupt& interrupt) {
-  return Polish(head, goal, floor, pace, interrupt).run(max_rounds);
+PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds) {
+  return Polish(head, goal, floor, pace).run(max_rounds);
 }
 
 }  // namespace supple

@@ -14,12 +14,11 @@ namespace supple {
 
 class Polish {
  public:
-  Polish(Head& head, double goal, double floor, Pace pace, const Interrupt& interrupt)
+  Polish(Head& head, double goal, double floor, Pace pace)
       : h(head),
         goal_(goal),
         floor_(floor),
         pace_(pace),
-        interrupt_(interrupt),
         x_known_(head.x),
         solved_for_(head.members(), 0) {}
   PolishResult run(std::int64_t max_rounds);
@@ -60,11 +59,12 @@ class Polish {
   bool step_to_box(double& alpha);
   void snap_and_leave(std::size_t v, double bound);
   void take_back_rise();
+  // Says how far it has come; called before each change of the factor, which takes a while.
+  void report() const;
 
   Head& h;
   double goal_, floor_;
   Pace pace_;
-  const Interrupt& interrupt_;  // asked after each change of the factor, which takes a while
   std::vector<double> x_known_;  // the x that h.F belongs to
   std::vector<char> far_;        // members that are left behind until nothing else is to be done
   bool rough_ = false;           // F of other members follows x in single precision
@@ -78,6 +78,9 @@ class Polish {
   PerGroup dmu_{};
   bool full_ = false;         // in the last round a variable depended on the margin set
   bool turned_away_ = false;  // a variable that entered could not move at all
+  std::int64_t round_ = 0;
+  double worst_ = 0.0;        // violation in the last round
+  std::size_t waiting_ = 0;   // violators found that have not entered
   int stalls_ = 0;            // rounds in a row in which that happened, and nothing was gained
   bool careful_ = false;      // variables leave one at a time
   bool hasty_ = false;        // in the last round several left together

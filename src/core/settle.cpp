@@ -90,7 +90,7 @@ void factor_margin(Head& h) {
 
 Quality quality(Head& h) { return judge_again(h, h.audit()); }
 
-SmoResult descend(Head& h, const Settings& settings, bool first, const Progress& progress) {
+SmoResult descend(Head& h, const Settings& settings, bool first) {
   // LIBSVM's stopping gap, but relative where the scale of the problem is small.
   const double scale = std::min(1.0, h.magnitude(h.F));
   const double eps = std::max(settings.tol * scale, 4.0 * h.rounding());
@@ -100,22 +100,22 @@ SmoResult descend(Head& h, const Settings& settings, bool first, const Progress&
   if (first && settings.exact && h.gram.has_blocks()) {
     const double handover = h.members() > kSmall ? kHandover : kHandoverSmall;
     const double goal = settings.trusted ? std::max(eps, handover * scale) : eps;
-    const SmoResult r = block_smo(h, goal, limit, settings.shrinking, settings.trusted, progress);
+    const SmoResult r = block_smo(h, goal, limit, settings.shrinking, settings.trusted);
     if (r.converged || r.iterations == limit) return r;
     spent = r.iterations;
     h.refresh();  // single precision leads no further
   }
-  const SmoResult r = smo(h, eps, limit >= 0 ? limit - spent : -1, settings.shrinking, progress);
+  const SmoResult r = smo(h, eps, limit >= 0 ? limit - spent : -1, settings.shrinking);
   return {r.converged, r.iterations + spent};
 }
 
-Audit make_exact(Head& h, const Interrupt& interrupt) {
+Audit make_exact(Head& h) {
   const Audit before = h.audit();
   const Solution state = h.solution();
   factor_margin(h);
   const double floor = kRoundings * before.rounding;
   polish(h, std::min(4.0 * before.rounding, 1e-10 * before.scale), floor, Pace::several,
-         static_cast<std::int64_t>(100 + h.members() / 10), interrupt);
+         static_cast<std::int64_t>(100 + h.members() / 10));
   const Audit after = h.audit();
   if (after.violation <= std::max(before.violation, floor)) return after;
   // On a margin system that is singular to rounding the active set may wander.
@@ -124,17 +124,16 @@ Audit make_exact(Head& h, const Interrupt& interrupt) {
   return h.audit();
 }
 
-Quality refine(Head& h, const Interrupt& interrupt) {
+Quality refine(Head& h) {
   h.renew();
-  return judge_again(h, make_exact(h, interrupt));
+  return judge_again(h, make_exact(h));
 }
 
 std::int64_t patience(const Head& h) {
   return 10'000 + 20 * static_cast<std::int64_t>(h.members());
 }
 
-std::optional<Round> begin(Head& h, const Beginning& start, const Settings& settings,
-                           const Progress& progress, const Interrupt& interrupt) {
+std::optional<Round> begin(Head& h, const Beginning& start, const Settings& settings) {
   h.admit(start.slots, start.c, start.groups, start.count);
   std::vector<std::int64_t> variables(h.variables());
   std::iota(variables.begin(), variables.end(), 0);
@@ -144,8 +143,8 @@ std::optional<Round> begin(Head& h, const Beginning& start, const Settings& sett
   const PatchScope patch(h.gram);
   Settings own = settings;
   if (!limited) own.max_iterations = patience(h);
-  Round round{descend(h, own, true, progress), std::nullopt};
-  if (!limited || round.descent.converged) round.quality = refine(h, interrupt);
+  Round round{descend(h, own, true), std::nullopt};
+  if (!limited || round.descent.converged) round.quality = refine(h);
   h.release();  // others follow, and each would keep a copy of its examples
   return round;
 }

@@ -36,11 +36,11 @@ void factor_margin(Head& head);
 Quality quality(Head& head);
 // Lower the gap to `tol`, or as far as it takes for the polish to do the rest. `first`: nothing has
 // been tried since boxes and targets moved.
-SmoResult descend(Head& head, const Settings& settings, bool first, const Progress& progress);
+SmoResult descend(Head& head, const Settings& settings, bool first);
 // Make the state exact, to rounding if possible, and never worse than it was.
-Audit make_exact(Head& head, const Interrupt& interrupt);
+Audit make_exact(Head& head);
 // The same with an F that has not gathered too much rounding.
-Quality refine(Head& head, const Interrupt& interrupt);
+Quality refine(Head& head);
 
 // The first optimum of a head that has no members yet: these enter, boxes and targets open, and one
 // round follows. Nothing: no x is feasible.
@@ -51,8 +51,7 @@ struct Beginning {
   const std::uint8_t* groups;
   PerGroup target;
 };
-std::optional<Round> begin(Head& head, const Beginning& beginning, const Settings& settings,
-                           const Progress& progress, const Interrupt& interrupt);
+std::optional<Round> begin(Head& head, const Beginning& beginning, const Settings& settings);
 // SMO iterations after which a problem is looked at again.
 std::int64_t patience(const Head& head);
 

@@ -6,6 +6,7 @@
 
 #include "panels.hpp"
 #include "threads.hpp"
+#include "watch.hpp"
 
 namespace supple {
 
@@ -52,6 +53,7 @@ void FloatSingle::block(const std::int32_t* which, std::size_t count, std::size_
     for (std::size_t q = first; q < last; q += kSingleQueries)
       pack(which + q, std::min(kSingleQueries, last - q), packs[(q - first) / kSingleQueries]);
     for (std::size_t start = from; start < to; start += tile) {
+      look();
       const std::size_t length = std::min(to, start + tile) - start;
       for (std::size_t q = first; q < last; q += kSingleQueries) {
         const Pack& queries = packs[(q - first) / kSingleQueries];
@@ -97,6 +99,7 @@ void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) co
   Positions all(size_);
   std::iota(all.begin(), all.end(), 0);
   const auto fill = [&](std::size_t tile) {
+    look();
     const std::size_t first = tile * kTile, count = std::min(kTile, size_ - first);
     std::vector<float*> from_here(count);
     for (std::size_t k = 0; k < count; ++k) from_here[k] = out + (first + k) * stride + first;
@@ -133,6 +136,7 @@ void SinglePoints::add_part(const Positions& which, const std::vector<double>& c
   std::vector<float*> row(kTogether);
   for (std::size_t k = 0; k < kTogether; ++k) row[k] = values.data() + k * kTile;
   for (std::size_t first = 0; first < which.size(); first += kTogether) {
+    tell([&] { return News{Phase::kernel, first, which.size()}; });
     const std::size_t count = std::min(kTogether, which.size() - first);
     for (std::size_t start = from; start < to; start += kTile) {
       const std::size_t length = std::min(to, start + kTile) - start;
@@ -223,6 +227,7 @@ void DenseSingle::add_part(const Positions& which, const std::vector<double>& co
   std::vector<Pack> packs(packs_together());
   std::vector<float> weight(packs.size() * kSingleQueries);
   for (std::size_t first = 0; first < which.size(); first += weight.size()) {
+    tell([&] { return News{Phase::kernel, first, which.size()}; });
     const std::size_t count = std::min(weight.size(), which.size() - first);
     std::fill(weight.begin(), weight.end(), 0.0f);
     std::copy_n(coef.begin() + static_cast<std::ptrdiff_t>(first), count, weight.begin());

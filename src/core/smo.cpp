@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "head.hpp"
+#include "watch.hpp"
 
 namespace supple {
 
@@ -16,7 +17,7 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 class Smo {
  public:
   Smo(Head& head, bool shrinking) : h(head), shrinking_(shrinking) {}
-  SmoResult run(double eps, std::int64_t max_iterations, const Progress& progress);
+  SmoResult run(double eps, std::int64_t max_iterations);
 
  private:
   void activate_all();
@@ -25,6 +26,7 @@ class Smo {
   const double* active_row(std::size_t k, std::vector<double>& buffer);
   void scan(double delta, const double* row_i, const double* row_j);
   double gap() const;
+  std::size_t optimal(double eps) const;  // members, those set aside among them
   bool step();
   void shrink();
   void write_back();  // F of all members from the active gradients and the changes of x
@@ -104,6 +106,16 @@ double Smo::gap() const {
   return worst;
 }
 
+std::size_t Smo::optimal(double eps) const {
+  std::size_t violators = 0;
+  for (std::size_t e = 0; e < h.n_groups; ++e) {
+    const double level = 0.5 * (scan_[e].up.value + scan_[e].low_max);
+    for (std::size_t k = range_[e]; k < range_[e + 1]; ++k)
+      violators += std::max(level - (G_[k] + bar_up_[k]), (G_[k] + bar_low_[k]) - level) > eps / 2;
+  }
+  return h.members() - std::min(h.members(), violators);
+}
+
 bool Smo::step() {
   // The group whose best pair promises the larger decrease gives the pair.
   std::size_t i = 0, j = 0;
@@ -174,6 +186,7 @@ void Smo::write_back() {
       double change = 0.0;
       for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) change += h.x[v] - x_at_sync_[v];
       if (change == 0.0) continue;
+      look();
       const double* row = h.member_row(m, buffer_);
       for (std::size_t s : stale) h.F[s] += change * row[s];
     }
@@ -182,7 +195,7 @@ void Smo::write_back() {
   F_at_sync_ = h.F;
 }
 
-SmoResult Smo::run(double eps, std::int64_t max_iterations, const Progress& progress) {
+SmoResult Smo::run(double eps, std::int64_t max_iterations) {
   activate_all();
   x_at_sync_ = h.x;
   F_at_sync_ = h.F;
@@ -211,7 +224,8 @@ SmoResult Smo::run(double eps, std::int64_t max_iterations, const Progress& prog
     if (max_iterations >= 0 && iterations >= max_iterations) break;
     if (!step()) break;
     ++iterations;
-    if (iterations % 256 == 0) progress(iterations, gap());
+    if (iterations % 64 == 0)
+      tell([&] { return News{Phase::solving, optimal(eps), h.members(), gap()}; });
     if (shrinking_ && --until_shrink == 0) {
       until_shrink = shrink_every;
       shrink();
@@ -226,9 +240,8 @@ SmoResult Smo::run(double eps, std::int64_t max_iterations, const Progress& prog
 
 }  // namespace
 
-SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-              const Progress& progress) {
-  return Smo(head, shrinking).run(eps, max_iterations, progress);
+SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking) {
+  return Smo(head, shrinking).run(eps, max_iterations);
 }
 
 }  // namespace supple

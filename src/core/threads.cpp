@@ -7,6 +7,8 @@
 #include <system_error>
 #include <thread>
 #include <vector>
+
+#include "watch.hpp"
 #if defined(__unix__) || defined(__APPLE__)
 #include <unistd.h>
 #endif
@@ -57,6 +59,7 @@ class Crew {
     }
   }
   void serve(std::size_t number) {
+    help_others();
     std::size_t seen = 0;
     std::unique_lock lock(mutex_);
     while (true) {
@@ -103,11 +106,15 @@ bool engage() {
 
 void run_parts(std::size_t parts, const Work& work) {
   std::vector<std::exception_ptr> failed(parts);
+  std::atomic<bool> halted = false;
   const Work guarded = [&](std::size_t part) {
+    const Part scope(halted);
     try {
       work(part);
+    } catch (const Part::Halted&) {  // the one that failed says why
     } catch (...) {
       failed[part] = std::current_exception();
+      halted = true;
     }
   };
   if (engage()) {

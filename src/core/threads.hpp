@@ -10,7 +10,7 @@
 namespace supple {
 
 // work(part) for all parts; the first is the caller's. What a part throws is thrown here when all
-// have ended.
+// have ended; the others end when they look (watch.hpp).
 void run_parts(std::size_t parts, const std::function<void(std::size_t)>& work);
 
 // work(from, to) on parts of [0, count) whose borders are multiples of `grain`.

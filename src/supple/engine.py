@@ -24,6 +24,7 @@ from supple.interrupts import Interruptible, Transaction
 from supple.kernels import Kernel
 from supple.machine import Examples, HeadView, Key, Machine, Plan, start_together
 from supple.problems import Problem
+from supple.progress import SILENCE, Progress
 from supple.qp import Parts
 from supple.solvers import Outcome, Settings
 from supple.store import Store
@@ -102,6 +103,7 @@ class Engine:
         self.threads = 1  # that operations may use from now on
         self.not_converged: type[Warning] = NotConvergedWarning  # how to warn of it
         self.listeners: list[CallableType[[Step], None]] = []
+        self.progress: Progress | None = None  # of the present operation, if somebody looks on
         self._cache_bytes = cache_bytes
         self._lasting = lasting
         self._evaluated = 0  # kernel values, before the present Gram matrix was made
@@ -126,16 +128,6 @@ class Engine:
     def n(self) -> int:
         """Number of examples held."""
         return len(self._store)
-
-    @property
-    def report(self) -> CallableType[[int, float], None] | None:
-        """Who hears of iterations and gap while a batch is solved, about once a second."""
-        return self._settings.report
-
-    @report.setter
-    def report(self, listener: CallableType[[int, float], None] | None) -> None:
-        if listener is not self._settings.report:
-            self._settings = replace(self._settings, report=listener)
 
     @property
     def seen(self) -> int:
@@ -276,9 +268,9 @@ class Engine:
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy throughout: the engine may go on before the state is written to a file.
-        state = self.__dict__ | {"listeners": []}  # those who listen belong to this engine only
-        state["_settings"] = replace(self._settings, report=None)
-        state["_audited"] = state["_rule"] = None
+        # Those who listen or look on belong to this engine only.
+        state = self.__dict__ | {"listeners": [], "progress": None, "_audited": None}
+        state["_rule"] = None
         state["_evaluated"] = self.kernel_evaluations
         state["_store"], state["_per_class"] = self._store.copied(), self._per_class.copy()
         state["_gram"] = None if self._gram is None else self.points(np.arange(self.n))
@@ -313,7 +305,7 @@ class Engine:
         def back() -> None:
             nonlocal reserve
             reserve = None
-            self.__dict__.update(state | {"listeners": self.listeners})
+            self.__dict__.update(state | {"listeners": self.listeners, "progress": self.progress})
             if X is None:
                 return
             gram = self._empty_gram(X)
@@ -362,7 +354,8 @@ class Engine:
             gram, before = self._gram, len(self._store)
             if not first:
                 undo.append(lambda: gram.truncate(before))
-            gram.append(X)
+            with self.progress or SILENCE:
+                gram.append(X)
             undo.append(lambda: self._store.truncate(before))
             slots = self._store.append(y, weight, ids, groups)
             counts = self._recount(y, weight, +1)
@@ -554,16 +547,18 @@ class Engine:
         try:
             outcomes: list[Outcome] = []
             if fresh and self._settings.together:
-                with Interruptible():
+                with Interruptible(), self.progress or SILENCE:
                     outcomes = start_together(
                         list(fresh.values()), parts, examples, problem, self._settings
                     )
             if fresh and not outcomes:
                 concerned |= zip(fresh, parts.split(parts.places), strict=True)
-            for key, members in concerned.items():
+            for number, (key, members) in enumerate(concerned.items(), start=1):
                 machine = machines[key]
                 if len(members) or problem.needs_mass:
-                    with Interruptible():
+                    if self.progress is not None:
+                        self.progress.at("machine", number, len(concerned))
+                    with Interruptible(), self.progress or SILENCE:
                         if leaving and machine.ready and not problem.needs_mass:
                             outcome = machine.close(members, problem, self._settings)
                         else:

@@ -15,8 +15,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from supple._core import FunctionGram, PointsGram
+from supple._core import FunctionGram, Phase, PointsGram, tell
 from supple.errors import InvalidInputError, PrecomputedUpdateError
+from supple.interrupts import Interruptible
 from supple.kernels import (
     Callable,
     CoreKernel,
@@ -289,14 +290,21 @@ class CallableGram(Gram):
     def append(self, X: Any, diagonal: np.ndarray | None = None) -> None:
         X = as_double(X)
         if diagonal is None:
-            diagonal = np.array(
-                [self._evaluate(X[i : i + 1], X[i : i + 1])[0, 0] for i in range(X.shape[0])]
-            )
+            diagonal = self._diagonal_of(X)
         if sparse.issparse(X):
             self._X = sparse.vstack([self._X, X], format="csr")
         else:
             self._X = np.concatenate([self._X, X])
         self.core.append(diagonal)
+
+    def _diagonal_of(self, X: Any) -> np.ndarray:
+        """Return k(x, x) of new points; that may take long, and nothing has changed yet."""
+        out = np.empty(X.shape[0])
+        with Interruptible():
+            for i in range(len(out)):
+                tell(Phase.kernel, i, len(out))
+                out[i] = self._evaluate(X[i : i + 1], X[i : i + 1])[0, 0]
+        return out
 
     def remove(self, slots: np.ndarray) -> None:
         keep = np.arange(self.size)

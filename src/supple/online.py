@@ -16,6 +16,7 @@ from supple.errors import warn_user
 from supple.gram import Feeder, Gram
 from supple.interrupts import Interruptible, Transaction
 from supple.machine import Key, Machine, checked_rows, effective_weight
+from supple.progress import SILENCE
 from supple.qp import Rows
 from supple.solvers import Outcome, most_iterations
 
@@ -25,7 +26,6 @@ _SEEDS = 5  # examples of a new class that are processed before all others
 _SAMPLE = 50  # candidates looked at by a selection
 _DULL = 5  # autoactive: so many candidates within the margin are enough
 _SWEEP = 50  # examples between two looks for idle ones
-_NEWS = 1000  # examples between two reports of progress
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,6 @@ class OnlineEngine(Engine):
         super().__init__(*parts, shrinking=True, **settings)
         self.schedule = schedule
         self.processed = 0  # examples that PROCESS has seen
-        self.progress: Callable[[int, int], None] | None = None  # done and to do
         self._random = np.random.default_rng(seed)
         self._copied = False  # since the last operation
 
@@ -76,7 +75,7 @@ class OnlineEngine(Engine):
         # Kx is not saved. Computed afresh before the next operation here as well, it is the same
         # to the last bit in both, and so is what they do then.
         self._copied = True
-        own = {"progress": None, "_copied": False, "_random": copy.deepcopy(self._random)}
+        own = {"_copied": False, "_random": copy.deepcopy(self._random)}
         return super().__getstate__() | own
 
     def learn(
@@ -95,14 +94,15 @@ class OnlineEngine(Engine):
             gram.core.threads = self.threads
             self._remember(undo)
             work = self._prepare(gram, X, y, weight, ids, groups)
+            to_do = self._to_do(work)
             for visited, k in enumerate(self._order(work), start=1):
+                if self.progress is not None:
+                    self.progress.at("example", visited, to_do)
+                with Interruptible():
+                    pass
                 self._visit(work, k)
                 if visited % _SWEEP == 1:
                     self._sweep(work)
-                    with Interruptible():
-                        pass
-                if self.progress is not None and visited % _NEWS == 0:
-                    self.progress(visited, self._to_do(work))
             self._conclude(work.dismissed)
             self._store.count_arrivals(ids)
         return self._report("learn", ids, [Outcome("lasvm", iterations=self._steps())], start)
@@ -120,7 +120,11 @@ class OnlineEngine(Engine):
         start, steps = time.perf_counter(), 0
         with Transaction(self._drop_derived) as undo:
             self._remember(undo)
-            for machine in self._machines.values():
+            if self.progress is not None:
+                self.progress.restart()
+            for number, machine in enumerate(self._machines.values(), start=1):
+                if self.progress is not None:
+                    self.progress.at("machine", number, len(self._machines))
                 own = self._finish(machine.core)
                 machine.iterations = own + (machine.iterations if after_learning else 0)
                 steps += own
@@ -137,15 +141,15 @@ class OnlineEngine(Engine):
             limit = most_iterations(head)
         converged, steps = False, 0
         try:
-            with Interruptible():
+            with Interruptible(), self.progress or SILENCE:
                 if self._settings.trusted and head.has_blocks:
                     # In single precision a small tolerance may never be met: half of the steps.
                     half = limit // 2
-                    converged, steps = head.block_smo(tol, half, True, False, self.report)
+                    converged, steps = head.block_smo(tol, half, True, False)
                     if not converged:
                         head.refresh()
                 if not converged and steps < limit:
-                    steps += head.smo(tol, limit - steps, True, self.report)[1]
+                    steps += head.smo(tol, limit - steps, True)[1]
         finally:
             head.release()
         return int(steps)

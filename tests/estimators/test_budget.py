@@ -183,16 +183,6 @@ def test_exact_updates_of_what_is_held():
     assert len(model.partial_fit(X[:5], y[:5]).ids_) == M
 
 
-def test_progress_is_printed(capsys):
-    X, y = stream(2100, 2)
-    BudgetSVC(budget=3, gamma=0.5, verbose=True).fit(X, y)
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split(",")[0] for line in lines[:2]] == [
-        "[BudgetSVC] 1000 of 2100 examples",
-        "[BudgetSVC] 2000 of 2100 examples",
-    ]
-    assert "fit 2100" in lines[2]
-
 
 # ---------------------------------------------------------------------- failures
 

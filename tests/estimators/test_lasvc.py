@@ -127,11 +127,11 @@ def test_interrupted_work_leaves_the_model_as_it_was(moons, monkeypatch):
     model = LASVC(gamma=1.0, random_state=0, verbose=1).partial_fit(X[:150], y[:150])
     twin = copy.deepcopy(model)
 
-    def stop(done, total):
-        raise KeyboardInterrupt
+    def stop(self, noun, number, total):
+        if number == 100:
+            raise KeyboardInterrupt
 
-    monkeypatch.setattr("supple.online._NEWS", 100)
-    monkeypatch.setattr(LASVC, "_show_progress", staticmethod(stop))
+    monkeypatch.setattr("supple.progress.Progress.at", stop)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X[150:], y[150:])
     monkeypatch.undo()
@@ -140,14 +140,6 @@ def test_interrupted_work_leaves_the_model_as_it_was(moons, monkeypatch):
         other.partial_fit(X[150:], y[150:])
     assert_array_equal(model.ids_, twin.ids_)
     assert_array_equal(model.dual_coef_, twin.dual_coef_)
-
-
-def test_progress_is_shown(moons, capsys, monkeypatch):
-    monkeypatch.setattr("supple.online._NEWS", 100)
-    LASVC(gamma=1.0, random_state=0, verbose=1).fit(*moons)
-    shown = capsys.readouterr().out
-    assert "[LASVC] 200 of 300 examples" in shown
-    assert "[LASVC] fit 300: lasvm" in shown
 
 
 def test_an_online_machine_does_not_pretend_to_unlearn(moons):

@@ -57,7 +57,7 @@ class Stopping:
         return getattr(self.core, name)
 
     def block_smo(self, *arguments):
-        self.core.block_smo(0.5, 3, True, False, None)
+        self.core.block_smo(0.5, 3, True, False)
         raise KeyboardInterrupt
 
 

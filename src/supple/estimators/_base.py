@@ -39,6 +39,7 @@ from supple.estimators._validation import resolve_gamma
 from supple.estimators._warnings import NotConvergedWarning
 from supple.interrupts import Shielded
 from supple.multiclass import Plan, Single
+from supple.progress import Progress
 
 _MEBIBYTE = 2**20
 
@@ -141,7 +142,7 @@ class BaseSVM(FittedAttributes, ABC):
         )
         engine.threads = self._threads()
         engine.not_converged = NotConvergedWarning
-        engine.report = self._report if self.verbose else None
+        engine.progress = self._progress()
         container = type(batch.X) if sp.issparse(batch.X) else None
         return Model(engine, params, gamma, container, batch.X.dtype, batch.labels, class_weight)
 
@@ -196,8 +197,9 @@ class BaseSVM(FittedAttributes, ABC):
         model.engine.retune(kernel=make_kernel(model.params, gamma))
         model.gamma = gamma
 
-    def _report(self, iterations: int, gap: float) -> None:
-        print(f"[{type(self).__name__}] {iterations} iterations, gap {gap:.2g}")
+    def _progress(self) -> Progress | None:
+        """Return who speaks while an operation runs that begins now."""
+        return Progress(type(self).__name__) if self.verbose else None
 
     def _after(self, model: Model, step: Step, action: str) -> Self:
         """Drop what the model needs no more, report the step, warn if the model has to wait."""
@@ -261,7 +263,7 @@ class BaseSVM(FittedAttributes, ABC):
     def _check_update(self, model: Model, action: str) -> None:
         self._check_unchanged(model, action)
         model.engine.threads = self._threads()
-        model.engine.report = self._report if self.verbose else None
+        model.engine.progress = self._progress()
         if model.params["kernel"] == "precomputed":
             raise PrecomputedUpdateError(
                 f"{action} needs kernel values that a precomputed matrix does not have. Pass the "

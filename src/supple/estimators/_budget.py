@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
 
 from supple.engine import Step
 from supple.estimators._chain import Chain
 from supple.estimators._model import Batch, Model
-
-_PROGRESS = 1000  # examples after which verbose says how far it has come
 
 
 class Budgeted:
@@ -20,7 +17,6 @@ class Budgeted:
     """
 
     budget: int
-    verbose: Any
     _lasting = True
     _keeps_all = False
 
@@ -38,12 +34,12 @@ class Budgeted:
         batch = batch._replace(ids=ids)
         with Chain(model) as chain:
             for i in range(n):
+                if engine.progress is not None:
+                    engine.progress.at("example", i + 1, n)
                 one = batch.rows(slice(i, i + 1))
                 chain.add(engine.learn(one.X, one.targets, one.weight, one.ids, one.groups))
                 if engine.n > self.budget:
                     leaver = self._leaver(model)
                     chain.add(engine.unlearn(engine.ids[leaver : leaver + 1]))
-                if self.verbose and (i + 1) % _PROGRESS == 0 and i + 1 < n:
-                    print(f"[{type(self).__name__}] {i + 1} of {n} examples, {chain.seconds:.1f} s")
         assert chain.step is not None
         return chain.step._replace(ids=ids)

@@ -24,6 +24,7 @@ from supple.estimators._warnings import NotConvergedWarning
 from supple.gram import gram_for
 from supple.kernels import Kernel, Precomputed
 from supple.locks import reads
+from supple.progress import Progress
 from supple.rvm import Posterior
 
 _HEAVIEST = 1e9  # copies of one example: more drown the others in rounding
@@ -135,7 +136,7 @@ class BaseRVM(BatchChecks):
 
     @abstractmethod
     def _train(
-        self, K: NDArray[np.float64], batch: Batch, whole: bool
+        self, K: NDArray[np.float64], batch: Batch, whole: bool, progress: Progress | None
     ) -> tuple[list[int], list[Posterior]]:
         """Return the codes of the classes and the machines for all examples held."""
 
@@ -184,6 +185,7 @@ class BaseRVM(BatchChecks):
         if old is not None:
             batch = _join(old, batch)
         gamma = resolve_gamma(params, batch.X, batch.weight)
+        progress = Progress(name) if self.verbose else None
         K = kernel_block(make_kernel(params, gamma), batch.X, batch.X, threads)
         computed = 0 if params["kernel"] == "precomputed" else K.size
         if old is not None:
@@ -198,7 +200,7 @@ class BaseRVM(BatchChecks):
         # Sums in another order round differently, and a search among many maxima may then end at
         # another one. Besides, threads that wait for a busy machine cost more than they do.
         with _blas().limit(limits=1, user_api="blas"):
-            codes, machines = self._train(K, batch, whole)
+            codes, machines = self._train(K, batch, whole, progress)
         points = batch.X.copy()  # the user may go on to change theirs
         held = (points, batch.targets, batch.weight, batch.labels)
         self._swap(Relevance(params, gamma, *held, codes, machines, computed), checker)

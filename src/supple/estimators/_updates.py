@@ -189,6 +189,7 @@ class ExactUpdates(BaseSVM):
         check_values(type(self), self._parameter_constraints, {"kernel": kernel, **params})
         self._check_unchanged(model, "retune", but=params)
         model.engine.threads = self._threads()
+        model.engine.progress = self._progress()
         new = {**model.params, **params}
         self._check_params(new)
         gamma = model.gamma

@@ -34,8 +34,7 @@ class BudgetSVC(Budgeted, SVC):
         Most examples held between two examples of the stream, at least 2. With fewer examples than
         classes, classes are forgotten.
     **others : those of :class:`SVC`
-        But for ``kernel="precomputed"``, which cannot take updates. With `verbose`, long calls
-        print a line after every 1000 examples.
+        But for ``kernel="precomputed"``, which cannot take updates.
 
     Attributes
     ----------

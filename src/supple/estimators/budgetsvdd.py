@@ -30,7 +30,6 @@ class BudgetSVDD(Budgeted, SVDD):
     budget : int, default=500
         Length of the window.
     **others : those of :class:`SVDD`
-        With `verbose`, long calls print a line after every 1000 examples.
 
     Attributes
     ----------

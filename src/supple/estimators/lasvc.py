@@ -60,7 +60,7 @@ class LASVC(BaseClassifier):
     class_weight : dict or "balanced", default=None
         Factors on C by label, as in :class:`SVC`.
     verbose : bool or int, default=False
-        Print one line for each update, and progress on long ones.
+        Print one line for each update and, about once a second, how far a long one has come.
     max_iter : int, default=-1
         Limit on the steps of `finish` in each machine; -1 means a million and 100 for each example
         kept. A model stopped by it says so by a NotConvergedWarning.
@@ -218,7 +218,7 @@ class LASVC(BaseClassifier):
         self._check_unchanged(model, "finish")
         engine = _online(model)
         engine.threads = self._threads()
-        engine.report = self._report if self.verbose else None
+        engine.progress = self._progress()
         model.cache.clear()
         return self._after(model, engine.finish(), "finish")
 
@@ -250,14 +250,10 @@ class LASVC(BaseClassifier):
 
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
         engine = _online(model)
-        engine.progress = self._show_progress if self.verbose else None
         step = super()._learn(model, batch, whole=whole)
         if whole and self.finishing:
             step = step.and_then(engine.finish(after_learning=True))
         return step
-
-    def _show_progress(self, done: int, total: int) -> None:
-        print(f"[{type(self).__name__}] {done} of {total} examples")
 
 
 def _online(model: Model) -> OnlineEngine:

@@ -55,7 +55,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
     cache_size : float, default=200
         Size of the kernel cache in MB.
     verbose : bool or int, default=False
-        Print one line for each update.
+        Print one line for each update and, about once a second, how far a long one has come.
     max_iter : int, default=-1
         Limit on the iterations of a solver, -1 for none. A model stopped early is not exact
         and says so by a NotConvergedWarning.

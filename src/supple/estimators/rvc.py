@@ -21,6 +21,7 @@ from supple.estimators._params import check_class_weight, show
 from supple.estimators._rvm import BaseRVM, Relevance
 from supple.locks import reads, replaces
 from supple.multiclass import OneVsOne, OneVsRest, Plan
+from supple.progress import Progress
 
 
 class RVC(ClassTargets, ClassifierMixin, BaseRVM):
@@ -60,7 +61,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         Limit on the number of changes in each machine, -1 for none. A model stopped early says so
         by a NotConvergedWarning.
     verbose : bool or int, default=False
-        Print one line for each fit.
+        Print one line for each fit and, about once a second, how far a long one has come.
     n_jobs : int, default=None
         Threads that compute kernel values, of fits and of predictions; None means 1, -1 all
         processors. The search itself takes one, and its result does not depend on their number.
@@ -156,7 +157,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         return model.labels.declare(classes, map(model.labels.label, held))
 
     def _train(
-        self, K: NDArray[np.float64], batch: Batch, whole: bool
+        self, K: NDArray[np.float64], batch: Batch, whole: bool, progress: Progress | None
     ) -> tuple[list[int], list[rvm.Posterior]]:
         y, weight, labels = batch.targets, batch.weight, batch.labels
         total = np.bincount(y.astype(np.intp), weights=weight)
@@ -173,7 +174,9 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         self._check_heaviest(weight)
         machines = []
         plan, keys = self._plan(codes)
-        for key in keys:
+        for number, key in enumerate(keys, start=1):
+            if progress is not None:
+                progress.at("machine", number, len(keys))
             at = np.flatnonzero(plan.members(key, y) & (weight > 0.0))
             found = rvm.classify(
                 K[np.ix_(at, at)] if len(at) < len(K) else K,
@@ -181,6 +184,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
                 weight[at],
                 float(self.tol),
                 int(self.max_iter),
+                progress,
             )
             machines.append(found.among(at))
         return codes, machines

@@ -14,6 +14,7 @@ from supple.estimators._batch import RegressionTargets
 from supple.estimators._model import Batch
 from supple.estimators._rvm import BaseRVM
 from supple.locks import reads, replaces
+from supple.progress import Progress
 
 # Share of the targets that the parameters may use up before the noise estimate is worth nothing.
 _MOST_DETERMINED = 0.5
@@ -51,7 +52,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         Limit on the number of changes, -1 for none. A model stopped early says so by a
         NotConvergedWarning.
     verbose : bool or int, default=False
-        Print one line for each fit.
+        Print one line for each fit and, about once a second, how far a long one has come.
     n_jobs : int, default=None
         Threads that compute kernel values, of fits and of predictions; None means 1, -1 all
         processors. The search itself takes one, and its result does not depend on their number.
@@ -133,7 +134,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         self.n_jobs = n_jobs
 
     def _train(
-        self, K: NDArray[np.float64], batch: Batch, whole: bool
+        self, K: NDArray[np.float64], batch: Batch, whole: bool, progress: Progress | None
     ) -> tuple[list[int], list[rvm.Posterior]]:
         self._check_heaviest(batch.weight)
         at = np.flatnonzero(batch.weight)
@@ -143,6 +144,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
             batch.weight[at],
             float(self.tol),
             int(self.max_iter),
+            progress,
         )
         return [], [found.among(at)]
 

@@ -43,7 +43,7 @@ class SimpleSVC(BaseClassifier, ExactUpdates):
     class_weight : dict or "balanced", default=None
         Factors on C by label, as in :class:`SVC`.
     verbose : bool or int, default=False
-        Print one line for each update.
+        Print one line for each update and, about once a second, how far a long one has come.
     max_iter : int, default=-1
         Limit on the rounds, -1 for none.
     n_jobs : int, default=None

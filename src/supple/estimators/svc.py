@@ -60,7 +60,7 @@ class SVC(BaseClassifier, ExactUpdates):
         come; `fit` refuses labels that are not in y unless all classes in y are named. "balanced"
         gives every class the same total and is for `fit` only.
     verbose : bool or int, default=False
-        Print one line for each update.
+        Print one line for each update and, about once a second, how far a long one has come.
     max_iter : int, default=-1
         Limit on the iterations of a solver, -1 for none. A model stopped early is not exact
         and says so by a NotConvergedWarning.

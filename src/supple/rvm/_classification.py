@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.progress import Progress
 from supple.rvm._gaussian import Floats, Posterior, SparseGaussian, burst, left
 from supple.rvm._laplace import Logistic, Mode
 
@@ -30,7 +31,14 @@ _UNDETERMINED = 0.03
 _ROUGH_GAIN = 1e-3
 
 
-def classify(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) -> Posterior:
+def classify(
+    K: Floats,
+    t: Floats,
+    weight: Floats,
+    tol: float,
+    max_iter: int,
+    progress: Progress | None = None,
+) -> Posterior:
     """Maximise the Laplace approximation (28) of the evidence of a logistic model.
 
     The evidence has many maxima. One search starts from the bias alone, others from many functions
@@ -45,7 +53,7 @@ def classify(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) ->
         1 for the positive class, 0 for the other; both occur.
     weight : ndarray of shape (n,)
         Weights > 0.
-    tol, max_iter
+    tol, max_iter, progress
         As for :func:`regress`; a change of all precisions at once counts as one move.
 
     Examples
@@ -61,14 +69,16 @@ def classify(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) ->
     ends: list[Posterior] = []
     n_iter = 0
     converged = True
-    for members, alpha in _starts(model, ends):
+    for number, (members, alpha) in enumerate(_starts(model, ends), start=1):
+        if progress is not None:
+            progress.at("search", number, 1 + 2 * (len(_FIRST_ALPHA) + 1), alike=False)
         sweeps = left(max_iter, n_iter, _SWEEPS) if len(members) else 0
-        begun = _sweep(model, members, alpha, sweeps)
+        begun = _sweep(model, members, alpha, sweeps, progress)
         if begun.mode is None:
             continue  # float64 cannot find the mode: no place to search from
         n_iter += begun.n_iter
         rest = max_iter if max_iter < 0 else max_iter - n_iter
-        end = _move(model, begun.mode, tol, rest)
+        end = _move(model, begun.mode, tol, rest, progress)
         ends.append(end)
         n_iter += end.n_iter
         converged = end.converged
@@ -127,12 +137,20 @@ class _Begun(NamedTuple):
     n_iter: int
 
 
-def _sweep(model: Logistic, members: NDArray[np.intp], alpha: Floats, most: int) -> _Begun:
+def _sweep(
+    model: Logistic,
+    members: NDArray[np.intp],
+    alpha: Floats,
+    most: int,
+    progress: Progress | None,
+) -> _Begun:
     """Change all precisions at once (MacKay), dropping what does not matter."""
     w, bias = np.zeros(len(members)), model.prior_bias
     Phi = np.ascontiguousarray(model.K[:, members])
     made = 0
     while made < most and len(members):
+        if progress is not None:
+            progress.say(f"dropping functions: {len(members):,} left after {made} sweeps")
         peak = model.climb(Phi, alpha, w, bias, _ROUGH_GAIN)
         if peak is None:
             return _Begun(None, made)
@@ -151,7 +169,9 @@ def _sweep(model: Logistic, members: NDArray[np.intp], alpha: Floats, most: int)
     return _Begun(model.mode(members, alpha, w, bias), made)
 
 
-def _move(model: Logistic, state: Mode, tol: float, max_iter: int) -> Posterior:
+def _move(
+    model: Logistic, state: Mode, tol: float, max_iter: int, progress: Progress | None
+) -> Posterior:
     """Change one precision at a time.
 
     Every move is judged by (28) itself, with the mode found anew, and is made only if it gains
@@ -165,7 +185,7 @@ def _move(model: Logistic, state: Mode, tol: float, max_iter: int) -> Posterior:
         barred = np.zeros(model.K.shape[1], dtype=bool)
         most = _BURST
         while True:
-            made = burst(linear, tol, left(max_iter, n_iter, most), barred)
+            made = burst(linear, tol, left(max_iter, n_iter, most), barred, progress)
             if not made:
                 converged = linear.best(barred).gain < tol
                 return replace(state.posterior, n_iter=n_iter, converged=converged)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
 
 from supple._core import cholesky_with_pivots
+from supple.progress import Progress
 
 Floats = NDArray[np.float64]
 
@@ -254,12 +255,21 @@ def left(max_iter: int, n_iter: int, most: int) -> int:
 
 
 def burst(
-    model: SparseGaussian, tol: float, most: int, barred: NDArray[np.bool_] | None = None
+    model: SparseGaussian,
+    tol: float,
+    most: int,
+    barred: NDArray[np.bool_] | None = None,
+    progress: Progress | None = None,
 ) -> list[int]:
     """Make up to `most` moves that gain `tol` each; return their columns."""
     made: list[int] = []
     while len(made) < most:
         move = model.best(barred)
+        if progress is not None:
+            progress.say(
+                f"searching: {len(model.members):,} relevance vectors, the next move gains "
+                f"{move.gain:.0e}"
+            )
         if move.gain < tol:
             break
         if model.apply(move.column, move.alpha):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from supple.errors import InvalidInputError
+from supple.progress import Progress
 from supple.rvm._gaussian import Floats, Posterior, SparseGaussian, burst, left
 
 # Noise variance that regression does not go below, as a share of the variance of the targets: the
@@ -17,7 +18,14 @@ _SMALLEST, _LARGEST = 1e-140, 1e140  # targets; squares of them are variances
 _UNBROKEN = 200  # moves after which S and Q are computed anew
 
 
-def regress(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) -> Posterior:
+def regress(
+    K: Floats,
+    t: Floats,
+    weight: Floats,
+    tol: float,
+    max_iter: int,
+    progress: Progress | None = None,
+) -> Posterior:
     """Maximise the evidence (25) over the precisions and the noise.
 
     Parameters
@@ -30,6 +38,8 @@ def regress(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) -> 
         Gain in log evidence below which a move is not worth making, > 0.
     max_iter : int
         Largest number of moves, -1 for no limit.
+    progress : Progress, optional
+        Hears how far the search has come.
 
     Examples
     --------
@@ -65,9 +75,13 @@ def regress(K: Floats, t: Floats, weight: Floats, tol: float, max_iter: int) -> 
     z = (t - shift) / scale
     n_iter = 0
     searches = []
-    for noise in _FIRST_NOISE:
+    for number, noise in enumerate(_FIRST_NOISE, start=1):
+        if progress is not None:
+            progress.at("search", number, len(_FIRST_NOISE), alike=False)
         search = _Regression(K, z, weight, noise)
-        moves, converged = search.run(tol, max_iter if max_iter < 0 else max_iter - n_iter)
+        moves, converged = search.run(
+            tol, max_iter if max_iter < 0 else max_iter - n_iter, progress
+        )
         searches.append(search)
         n_iter += moves
         if not converged:
@@ -112,14 +126,15 @@ class _Regression:
             - self._n * np.log(self.noise)
         )
 
-    def run(self, tol: float, max_iter: int) -> tuple[int, bool]:
+    def run(self, tol: float, max_iter: int, progress: Progress | None) -> tuple[int, bool]:
         """Return the number of moves, and whether no more was to be gained."""
         n_iter = 0
         evidence = self.evidence()
         while True:
             # All moves that this noise makes worthwhile: looking at the noise earlier, when few
             # functions explain little, raises it and ends in a poorer maximum.
-            made = len(burst(self.model, tol, left(max_iter, n_iter, _UNBROKEN)))
+            most = left(max_iter, n_iter, _UNBROKEN)
+            made = len(burst(self.model, tol, most, progress=progress))
             n_iter += made
             self.model.refresh()
             if n_iter == max_iter and self.model.best().gain >= tol:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -41,7 +41,6 @@ class Settings:
     exact: bool  # the kernel is not known to be indefinite
     trusted: bool  # it is known to be positive semi-definite
     simple: bool = False  # SimpleSVM instead of path, SMO and polish
-    report: Callable[[int, float], None] | None = None  # hears of iterations and gap now and then
 
     @property
     def together(self) -> bool:
@@ -96,7 +95,6 @@ def settle_first(
         *rows,
         list(targets),
         settings.for_core(settings.tol, settings.max_iter),
-        settings.report,
     )
     outcomes = []
     for head, begun in zip(heads, rounds, strict=True):
@@ -301,7 +299,7 @@ def _batch(head: Any, settings: Settings, breakpoints: int, begun: _Round | None
 
 
 def _descend(head: Any, settings: Settings, tol: float, limit: int, *, first: bool) -> _Round:
-    converged, spent = descend(head, settings.for_core(tol, limit), first, settings.report)
+    converged, spent = descend(head, settings.for_core(tol, limit), first)
     return converged, spent, None
 
 

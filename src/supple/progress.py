@@ -1,0 +1,121 @@
+"""What `verbose` says while it happens: one line a second, in words for users."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from itertools import takewhile
+from typing import NamedTuple, Self
+
+from supple._core import Phase, listen
+
+__all__ = ["SILENCE", "Progress"]
+
+SILENCE = nullcontext()  # where there is no Progress to enter
+PAUSE = 1.0  # seconds from the beginning to the first line, and from one line to the next
+
+
+class _Level(NamedTuple):
+    """Several things one after the other, of which number `number` has begun."""
+
+    number: int
+    total: int
+    alike: bool  # they take about the same time
+    start: float  # when the first of them began
+    now: float  # when this one did
+
+    def left(self, now: float) -> float:
+        """Return the seconds until all are done, as far as the others tell; 0 if not known."""
+        done = self.number - 1
+        if not (self.alike and done):
+            return 0.0
+        each = (self.now - self.start) / done
+        return max(0.0, each * (self.total - done) - (now - self.now))
+
+
+class Progress:
+    """Print how far a long operation has come; nothing about one that takes less than a second.
+
+    While it is entered as a context, the compiled solvers tell it what they do.
+
+    Parameters
+    ----------
+    name : str
+        Who speaks: the name of an estimator.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._levels: dict[str, _Level] = {}  # outermost first
+        self._step = ""
+        self._due = time.perf_counter() + PAUSE
+
+    def __enter__(self) -> Self:
+        self._before = listen(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        listen(self._before)
+
+    def __call__(self, phase: Phase, done: int, total: int, value: float) -> None:
+        """Hear from the core."""
+        if phase == Phase.machine:
+            self.at("machine", done, total)
+        elif phase == Phase.kernel:
+            part = f"computing kernel values: {done:,} of {total:,} rows"
+            self._print(f"{self._step} ({part})" if self._step else part)
+        else:
+            self.say(_sentence(phase, done, total, value))
+
+    def at(self, noun: str, number: int, total: int, *, alike: bool = True) -> None:
+        """Note that the first, second, ... of `total` things begins; of one alone nothing is said.
+
+        Those of another noun that came later are parts of it, and begin anew. From things that are
+        `alike` follows how much time is left.
+        """
+        now = time.perf_counter()
+        level = self._levels.get(noun)
+        start = now if level is None or number <= level.number else level.start
+        self._levels = dict(takewhile(lambda item: item[0] != noun, self._levels.items()))
+        if total > 1:
+            self._levels[noun] = _Level(number, total, alike, start, now)
+        self._step = ""
+        if self._levels:
+            self._print("")
+
+    def restart(self) -> None:
+        """Note that what comes is no part of what was said before."""
+        self._levels, self._step = {}, ""
+
+    def say(self, sentence: str) -> None:
+        """Tell what is being done, if it is time for a line."""
+        self._step = sentence
+        self._print(sentence)
+
+    def _print(self, sentence: str) -> None:
+        now = time.perf_counter()
+        if now < self._due:
+            return
+        where = ", ".join(f"{k} {v.number:,} of {v.total:,}" for k, v in self._levels.items())
+        said = ": ".join(filter(None, (where, sentence)))
+        left = next((v.left(now) for v in self._levels.values()), 0.0)  # of the outermost
+        print(f"[{self._name}] {said}" + (f"; about {_duration(left)} left" if left else ""))
+        self._due = now + PAUSE
+
+
+def _sentence(phase: Phase, done: int, total: int, value: float) -> str:
+    if phase == Phase.solving:
+        return f"solving: {done:,} of {total:,} rows optimal, gap {value:.0e}"
+    if phase == Phase.factoring:
+        return f"preparing the exact finish: {done:,} of {total:,} margin vectors"
+    if phase == Phase.finishing:
+        return f"finishing exactly: {done:,} of {total:,} margin vectors, violation {value:.0e}"
+    if phase == Phase.admitting:
+        return f"adding vectors one by one: {done:,} of {total:,}, violation {value:.0e}"
+    return f"following the path: {100 * value:.0f} % of the way, {done:,} breakpoints"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 99.5:
+        return f"{seconds:.0f} s" if seconds >= 1.0 else "1 s"
+    return f"{seconds / 60:.0f} min"
