@@ -1,9 +1,15 @@
 """A real Ctrl-C in a long update: it ends soon, and the model is the one from before."""
 
+import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
+from sklearn.base import clone
+
+from supple import RVC, RVR, SVC, SimpleSVC
+from supple.progress import Progress
 
 SCRIPT = """
 import os, signal, sys, threading, time
@@ -81,6 +87,92 @@ def test_a_long_stream_can_be_interrupted(kind):
         capture_output=True,
         text=True,
         timeout=120,
+    )
+    assert result.stdout.strip() == "usable", result.stderr
+
+
+HARD = {"C": 1000.0, "gamma": 0.1}
+
+
+@pytest.fixture
+def handled():
+    """Let a signal raise KeyboardInterrupt, as it does outside of workers that run tests."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "model", "n"),
+    [
+        ("solving", SVC(**HARD), 3000),
+        ("kernel", SVC(**HARD), 3000),
+        ("factoring", SVC(**HARD), 3000),
+        ("finishing", SVC(**HARD), 3000),
+        ("solving", SVC(kernel="sigmoid", gamma=0.01, C=100.0), 3000),
+        ("admitting", SimpleSVC(C=10.0, gamma=0.1), 3000),
+        ("searching", RVC(), 60),
+        ("dropping functions", RVC(), 60),
+        ("searching", RVR(gamma=0.001), 60),
+    ],
+)
+def test_every_phase_can_be_interrupted(wanted, model, n, monkeypatch, handled):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 10)), rng.integers(0, 2, n)
+    model = clone(model).set_params(verbose=1).fit(X[:40], y[:40])
+    before = model.predict(X)
+    hear, say, stopped = Progress.__call__, Progress.say, []
+
+    def stop(found):
+        if found == wanted and not stopped:
+            stopped.append(found)
+            signal.raise_signal(signal.SIGINT)
+
+    def stop_and_hear(self, phase, *news):
+        stop(phase.name)
+        hear(self, phase, *news)
+
+    def stop_and_say(self, sentence):
+        stop(sentence.split(":")[0])
+        say(self, sentence)
+
+    monkeypatch.setattr(Progress, "__call__", stop_and_hear)
+    monkeypatch.setattr(Progress, "say", stop_and_say)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert stopped
+    assert np.array_equal(model.predict(X), before)
+    assert model.partial_fit(X[40:50], y[40:50]).n_samples_seen_ == 50
+
+
+PREDICTING = """
+import os, signal, sys, threading
+import numpy as np
+import supple
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(3000, 20))
+model = supple.SVC(n_jobs={threads}).fit(X, rng.integers(0, 2, len(X)))
+before = model.predict(X)
+many = rng.normal(size=(500_000, 20))
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    for _ in range(100):
+        model.decision_function(many)
+except KeyboardInterrupt:
+    pass
+else:
+    sys.exit("the prediction ended before the signal came")
+assert np.array_equal(model.predict(X), before)
+print("usable")
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_prediction_can_be_interrupted(threads):
+    script = PREDICTING.replace("{threads}", str(threads))
+    result = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=120
     )
     assert result.stdout.strip() == "usable", result.stderr
 
