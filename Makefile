@@ -14,7 +14,7 @@ ASAN    = .venv-asan
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-ids bench-rvm bench-serving dropin exactness endurance fuzz stress asan docs install clean help
+.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-ids bench-rvm bench-serving dropin exactness endurance fuzz interrupts stress asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -75,6 +75,9 @@ dropin: $(READY) ## scikit-learn's own tests of its SVMs on the classes of suppl
 
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
 	$(RUN) benchmarks/exactness.py
+
+interrupts: $(READY) ## how long after Ctrl-C long operations end
+	$(RUN) benchmarks/interrupts.py
 
 stress: $(READY) ## threads, Ctrl-C and want of memory at random moments (half an hour)
 	$(RUN) benchmarks/stress.py threads --seconds 60
