@@ -200,8 +200,8 @@ void BlockRow::take_off(std::size_t threads) {
   const auto strip = [&](std::size_t number) {
     const std::size_t from = start + number * kStrip, to = std::min(n_, from + kStrip);
     double products[kQueries * kStrip];
-    look();
     for (std::size_t i = start; i < to; i += kQueries) {
+      look();
       const std::size_t column = std::max(from, i / kLanes * kLanes);
       simd().block_dot_f64(queries_.data() + (i - start) * height_, packed(column), height_,
                            (to - column + kLanes - 1) / kLanes, products, kStrip);

@@ -183,7 +183,6 @@ def test_exact_updates_of_what_is_held():
     assert len(model.partial_fit(X[:5], y[:5]).ids_) == M
 
 
-
 # ---------------------------------------------------------------------- failures
 
 
