@@ -248,6 +248,11 @@ class Engine:
         assert self._gram is not None
         return self._gram.block(slots, X)
 
+    def diagonal(self, slots: np.ndarray) -> np.ndarray:
+        """Return k(x, x) of the examples at these slots."""
+        assert self._gram is not None
+        return self._gram.diagonal(slots)
+
     def decision(self, X: Any, threads: int = 1) -> np.ndarray:
         """Return the decision values of the rows of X, one column per head.
 

@@ -173,10 +173,9 @@ class SVDD(BaseOutlier):
             self._require_ready(model, "has no radius yet")
             (head,) = model.engine.heads.values()
             slots, coef = head.slots, head.coef
-            points = model.engine.points(slots)
-            decision = model.engine.decision(points, self._threads())[:, 0]
+            decision = model.engine.decision(model.engine.points(slots), self._threads())[:, 0]
             # R^2 = x'Kx + 2 mu, where 2 (Kx)_i = f(x_i) + k(x_i, x_i) - 2 mu and x sums to 1.
-            mean = coef @ (decision + model.engine.kernel.diagonal(points)) / coef.sum()
+            mean = coef @ (decision + model.engine.diagonal(slots)) / coef.sum()
             model.cache["offset"] = -0.5 * float(mean + head.intercept)
         return model.cache["offset"]
 
