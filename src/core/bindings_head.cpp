@@ -61,14 +61,13 @@ void bind_head(nb::module_& m) {
       .value("path", Phase::path)
       .value("kernel", Phase::kernel);
   // Who hears of the computations of this thread, listener(phase, done, total, value) or None, until
-  // the next call. The caller keeps the listener alive. Returns who did before.
+  // the next call, and at which intervals. The caller keeps the listener alive.
   m.def(
       "listen",
-      [](nb::handle listener) {
-        void* before = listen(listener.is_none() ? nullptr : listener.ptr());
-        return before ? nb::borrow(nb::handle(static_cast<PyObject*>(before))) : nb::none();
+      [](nb::handle listener, double pause) {
+        listen(listener.is_none() ? nullptr : listener.ptr(), pause);
       },
-      nb::arg().none());
+      nb::arg().none(), nb::arg());
   // For loops in Python: look, and the listener hears of it.
   m.def("tell", [](Phase phase, std::size_t done, std::size_t total) {
     tell([&] { return News{phase, done, total}; });

@@ -14,6 +14,7 @@ Hooks hooks;
 
 struct Watch {
   Clock::time_point next_check{}, next_news{};
+  Clock::duration news_pause{};
   void* listener = nullptr;
   const std::atomic<bool>* halted = nullptr;
   bool helps = false;
@@ -24,10 +25,11 @@ constinit thread_local Watch watch;
 
 void set_hooks(const Hooks& own) { hooks = own; }
 
-void* listen(void* listener) {
-  void* before = watch.listener;
+void listen(void* listener, double pause) {
   watch.listener = listener;
-  return before;
+  using Seconds = std::chrono::duration<double>;
+  watch.news_pause = std::chrono::duration_cast<Clock::duration>(Seconds(pause));
+  watch.next_news = Clock::now() + watch.news_pause;
 }
 
 void look() {
@@ -43,7 +45,7 @@ bool news_due() {
   if (!watch.listener) return false;
   const Clock::time_point now = Clock::now();
   if (now < watch.next_news) return false;
-  watch.next_news = now + kPause;
+  watch.next_news = now + watch.news_pause;
   return true;
 }
 

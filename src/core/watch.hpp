@@ -29,14 +29,14 @@ struct Hooks {
 };
 void set_hooks(const Hooks& hooks);
 
-// Who hears of the computations of this thread, or null; returns who did before.
-void* listen(void* listener);
+// Who hears of the computations of this thread, or null, and at which intervals in seconds.
+void listen(void* listener, double pause);
 
 // For loops whose rounds take microseconds or more: costs no more than to read the clock, and asks
 // every 50 ms whether to go on. Throws if not.
 void look();
 
-bool news_due();              // somebody listens, and has heard nothing for 50 ms
+bool news_due();              // somebody listens, and has heard nothing for the interval
 void send(const News& news);  // to who listens, if anybody
 
 // The same as look, and make() goes to who listens.

@@ -51,11 +51,11 @@ class Progress:
         self._due = time.perf_counter() + PAUSE
 
     def __enter__(self) -> Self:
-        self._before = listen(self)
+        listen(self, PAUSE / 20)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        listen(self._before)
+        listen(None, PAUSE)
 
     def __call__(self, phase: Phase, done: int, total: int, value: float) -> None:
         """Hear from the core."""

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from supple import RVC, RVR, SVC, SimpleSVC
+from supple import RVC, RVR, SVC, SimpleSVC, progress
 from supple.progress import Progress
 
 SCRIPT = """
@@ -105,12 +105,12 @@ def handled():
 @pytest.mark.parametrize(
     ("wanted", "model", "n"),
     [
-        ("solving", SVC(**HARD), 3000),
-        ("kernel", SVC(**HARD), 3000),
-        ("factoring", SVC(**HARD), 3000),
-        ("finishing", SVC(**HARD), 3000),
-        ("solving", SVC(kernel="sigmoid", gamma=0.01, C=100.0), 3000),
-        ("admitting", SimpleSVC(C=10.0, gamma=0.1), 3000),
+        ("solving", SVC(**HARD), 1500),
+        ("kernel", SVC(**HARD), 1500),
+        ("factoring", SVC(**HARD), 1500),
+        ("finishing", SVC(**HARD), 1500),
+        ("solving", SVC(kernel="sigmoid", gamma=0.01, C=100.0), 1500),
+        ("admitting", SimpleSVC(C=10.0, gamma=0.1), 1500),
         ("searching", RVC(), 60),
         ("dropping functions", RVC(), 60),
         ("searching", RVR(gamma=0.001), 60),
@@ -136,6 +136,7 @@ def test_every_phase_can_be_interrupted(wanted, model, n, monkeypatch, handled):
         stop(sentence.split(":")[0])
         say(self, sentence)
 
+    monkeypatch.setattr(progress, "PAUSE", 0.0)
     monkeypatch.setattr(Progress, "__call__", stop_and_hear)
     monkeypatch.setattr(Progress, "say", stop_and_say)
     with pytest.raises(KeyboardInterrupt):
