@@ -535,8 +535,7 @@ class Engine:
         assert self._gram is not None
         examples = Examples(self._store.y, weight, self.class_weight, self._gram, self.plan)
         self._gram.core.threads = self.threads
-        with np.errstate(over="ignore"):  # weights that are too large are refused below
-            problem = self.problem.for_weight(float(weight.sum()))
+        problem = self.problem.for_weight(weight)
         moving = slots if problem is self.problem else np.arange(self.n, dtype=np.int64)
         y_changed = self._store.y[moving]
         for key in keys:

@@ -176,18 +176,22 @@ from supple import SVC
 form = sys.argv[1]
 rng = np.random.default_rng(3)
 dtype = np.float32 if form == "float32" else np.float64
-X = values = rng.random((200, 30), dtype=dtype)
-if form == "CSR":
-    parts = values.ravel(), np.tile(np.arange(30), 200), np.arange(0, 6001, 30)
-    X = sp.csr_array(parts, shape=(200, 30))
+values = rng.random((200, 30), dtype=dtype)
+
+def rows(first, last):  # without the copies that SciPy makes of a slice
+    part = values[first:last]
+    if form != "CSR":
+        return part
+    n = last - first
+    return sp.csr_array((part.ravel(), np.tile(np.arange(30), n), 30 * np.arange(n + 1)), (n, 30))
+
 y = (values[:, 0] > 0.5).astype(float)
 model = SVC(C=5.0, gamma=0.3)
-model.partial_fit(X[:150], y[:150]).partial_fit(X[150:], y[150:])
-model.decision_function(X)
+model.partial_fit(rows(0, 150), y[:150]).partial_fit(rows(150, 200), y[150:])
+model.decision_function(rows(0, 200))
 model.reweight(3, 2.0).forget(np.arange(0, 200, 2))
-np.asarray(X.data if form == "CSR" else X)[...] = 0
 values[...] = 0
-del X, values, y
+del values, y
 print("ready", flush=True)
 sys.stdin.readline()
 """

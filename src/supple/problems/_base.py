@@ -26,8 +26,8 @@ class Problem(Protocol):
     def rows(self, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
         """Return c, lo, hi and group of the variables of these examples."""
 
-    def for_weight(self, total: float) -> Problem:
-        """Return the problem whose boxes fit this total weight: itself unless they depend on it."""
+    def for_weight(self, weight: np.ndarray) -> Problem:
+        """Return the problem whose boxes fit these weights: itself unless they depend on all."""
 
     def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
         """Return the sum that the variables of each group must have."""
@@ -42,5 +42,5 @@ class Problem(Protocol):
 class FixedBoxes:
     """A problem whose boxes depend on no other example."""
 
-    def for_weight(self, total: float) -> Self:
+    def for_weight(self, weight: np.ndarray) -> Self:
         return self

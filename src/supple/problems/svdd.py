@@ -36,9 +36,11 @@ class SVDD:
             group=np.zeros(n, dtype=np.uint8),
         )
 
-    def for_weight(self, total: float) -> SVDD:
+    def for_weight(self, weight: np.ndarray) -> SVDD:
         if self.nu is None:
             return self
+        with np.errstate(over="ignore"):  # weights that are too large are refused later
+            total = float(weight.sum())
         return replace(self, C=1.0 / (self.nu * total) if total > 0.0 else 0.0)
 
     def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
