@@ -25,8 +25,9 @@ def test_every_estimator_takes_threads_and_counts_kernel_values(estimator):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)
-    one = estimator().fit(X, y)
-    two = estimator(n_jobs=2).fit(X, y)
+    seed = {"random_state": 0} if "random_state" in estimator().get_params() else {}
+    one = estimator(**seed).fit(X, y)
+    two = estimator(n_jobs=2, **seed).fit(X, y)
     assert one.n_kernel_evals_ > 0
     assert isinstance(one.n_kernel_evals_, int)
     np.testing.assert_allclose(two.predict(X), one.predict(X), rtol=1e-9)
