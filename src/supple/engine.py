@@ -613,6 +613,7 @@ class Engine:
     def _take_out(self, slots: np.ndarray) -> None:
         """Remove examples whose variables are all 0; each time the last one takes the slot."""
         assert self._gram is not None
+        self._store.expect_removals()
         for machine in self._machines.values():
             machine.core.take_out(slots, self.n)
         self._gram.remove(slots)

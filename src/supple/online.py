@@ -103,8 +103,8 @@ class OnlineEngine(Engine):
                 self._visit(work, k)
                 if visited % _SWEEP == 1:
                     self._sweep(work)
-            self._conclude(work.dismissed)
             self._store.count_arrivals(ids)
+            self._conclude(work.dismissed)  # the last step: who has left cannot be called back
         return self._report("learn", ids, [Outcome("lasvm", iterations=self._steps())], start)
 
     def finish(self, *, after_learning: bool = False) -> Step:
@@ -184,12 +184,13 @@ class OnlineEngine(Engine):
         """
         machines, counts, processed = self._machines, self._per_class.copy(), self.processed
         before, bits = self.n, self._random.bit_generator
-        state = bits.state
+        state, arrivals = bits.state, self._store.arrivals
 
         def back() -> None:
             self._machines, self._per_class, self.processed = machines, counts, processed
             bits.state = state
             self._store.truncate(before)
+            self._store.arrivals = arrivals
 
         undo.append(back)
         for machine in machines.values():

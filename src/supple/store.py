@@ -214,6 +214,19 @@ class Store:
         if ids.dtype == np.int64:
             self.next_id = max(self.next_id, int(ids.max(initial=-1)) + 1)
 
+    @property
+    def arrivals(self) -> tuple[int, int]:
+        """What `count_arrivals` changes."""
+        return self.seen, self.next_id
+
+    @arrivals.setter
+    def arrivals(self, numbers: tuple[int, int]) -> None:
+        self.seen, self.next_id = numbers
+
+    def expect_removals(self) -> None:
+        """Build the table of ids, so that removals, which come next, do not ask for memory."""
+        _ = self._slot_of
+
     def truncate(self, size: int) -> None:
         """Take back the latest appends, also one that has failed on its way."""
         self._known = None
