@@ -39,7 +39,7 @@ class Run:
         self.ledger = Ledger.new(name, "rbf", {"gamma": 1 / DIMENSION}, **PARAMS[name])
         self.steps: Counter[str] = Counter()
         self.ledger.add(*self.draw(size))
-        self.ledger.model._model.engine.listeners.append(
+        self.ledger.model._model.engine.run.listeners.append(
             lambda step: self.steps.update([step.solver])
         )
 

@@ -165,7 +165,7 @@ def audit() -> Operation:
 
     def operation() -> None:
         for _ in range(5):
-            model._model.engine._audited = None
+            model._model.state._audited = None
             _ = model.kkt_violation_
 
     return operation

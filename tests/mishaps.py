@@ -7,6 +7,7 @@ nothing happens. Then the call is made again, which must work.
 
 import contextlib
 import ctypes
+import itertools
 import pickle
 import random
 import resource
@@ -15,9 +16,11 @@ import time
 import warnings
 
 import numpy as np
+import pytest
 from crowd import EXACT, METHODS, attributes, look, make, rows
 
 import supple
+from supple.engine import head
 
 _EXACT_OPERATIONS = ("fit", "partial_fit", "new class", "forget", "reweight", "retune")
 # glibc's mallopt: little that is freed stays at hand for the next allocation.
@@ -70,6 +73,25 @@ def differences(a, b):
         return np.array_equal(one, other)
 
     return [what for what in a if not alike(a[what], b[what])]
+
+
+@contextlib.contextmanager
+def broken_solver(at, error):
+    """Let the solver do its work and then fail, the `at`-th time that it brings a head home."""
+    calls = itertools.count(1)
+
+    def settle(*args, **kwargs):
+        outcome = whole(*args, **kwargs)
+        if next(calls) == at:
+            if error is KeyboardInterrupt:
+                signal.raise_signal(signal.SIGINT)
+            raise error("in the middle")
+        return outcome
+
+    whole = head.settle
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(head, "settle", settle)
+        yield
 
 
 class Trials:

@@ -4,6 +4,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any
 
+from supple import memory
 from supple.compare import compare
 from supple.errors import (
     DamagedDataError,
@@ -67,6 +68,7 @@ __all__ = [
     "UnknownIdError",
     "__version__",
     "compare",
+    "memory",
 ]
 
 

@@ -14,7 +14,7 @@ def model():
 
 
 def head_of(model):
-    (machine,) = model._model.engine._machines.values()
+    (machine,) = model._model.state.head_states.values()
     machine.core.forget_factor()
     return machine.core
 

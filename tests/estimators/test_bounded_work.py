@@ -117,7 +117,7 @@ def test_rows_of_a_small_problem_are_computed_once(model):
     X, t, y = stream(200)
     target = t if isinstance(model, SVR) else y
     model.set_params(cache_size=1e-4).fit(X, target)
-    assert model._model.engine.kernel_evaluations <= 40 * len(X) ** 2
+    assert model._model.state.kernel_evaluations <= 40 * len(X) ** 2
 
 
 # ----------------------------------------------------------------------------- single precision

@@ -37,10 +37,10 @@ LATE = [(fail, RuntimeError), (interrupt, KeyboardInterrupt)]
 def test_labels_of_examples_that_were_learned_stay(listener, error, data):
     X, y = data
     model = SVC(gamma=0.5).fit(X, y)
-    model._model.engine.listeners.append(listener)
+    model._model.engine.run.listeners.append(listener)
     with pytest.raises(error):
         model.partial_fit(X[:2], [7, 8])
-    model._model.engine.listeners.clear()
+    model._model.engine.run.listeners.clear()
     assert len(model.ids_) == 42
     assert_array_equal(model.classes_, [0, 1, 7, 8])
     model.partial_fit(X[2:3], [9])
@@ -64,10 +64,10 @@ def test_a_failed_update_declares_nothing(data, monkeypatch):
 def test_retuned_parameters_are_those_of_the_engine(listener, error, data):
     X, y = data
     model = SVC(gamma=0.5).fit(X, y)
-    model._model.engine.listeners.append(listener)
+    model._model.engine.run.listeners.append(listener)
     with pytest.raises(error):
         model.retune(C=5.0, gamma=0.2, class_weight={0: 2.0})
-    model._model.engine.listeners.clear()
+    model._model.engine.run.listeners.clear()
     assert (model.C, model.gamma, model.class_weight) == (5.0, 0.2, {0: 2.0})
     whole = SVC(C=5.0, gamma=0.2, class_weight={0: 2.0}).fit(X[1:], y[1:])
     assert_allclose(model.forget(0).decision_function(X), whole.decision_function(X), **CLOSE)

@@ -65,7 +65,7 @@ def test_an_interrupted_finish(stream):
     X, y = stream
     model = LASVC(C=100.0, gamma=2.0, random_state=0, finishing=False).fit(X, y)
     before = model.dual_coef_, model.decision_function(X)
-    (machine,) = model._model.engine._machines.values()
+    (machine,) = model._model.state.head_states.values()
     machine.core = Stopping(machine.core)
     with pytest.raises(KeyboardInterrupt):
         model.finish()

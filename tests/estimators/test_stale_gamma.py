@@ -114,7 +114,7 @@ def test_those_that_forget_by_themselves(wide, make_kind):
     model.forget(model.ids_[0]).forget(left[:2], rescale=True)
     assert_array_equal(np.sort(model.ids_), np.sort(left[2:]))
     points = X[left[2:]]
-    weight = model._model.engine.weight[np.argsort(model.ids_)]
+    weight = model._model.state.weight[np.argsort(model.ids_)]
     mean = np.average(points[np.argsort(left[2:])].mean(axis=1), weights=weight)
     square = ((points[np.argsort(left[2:])] - mean) ** 2).mean(axis=1)
     assert model._gamma == pytest.approx(1 / (3 * np.average(square, weights=weight)))
@@ -147,7 +147,7 @@ def test_failure_leaves_the_model_as_it_was(wide, monkeypatch):
         def fail(*args, **kwargs):
             raise SolverError("no")
 
-        patch.setattr("supple.engine.start_together", fail)
+        patch.setattr("supple.engine.engine.start_together", fail)
         with pytest.raises(SolverError):
             model.forget(np.arange(10), rescale=True)
     assert model._gamma == gamma
@@ -166,10 +166,10 @@ def test_an_error_of_a_listener_comes_after_the_fact(wide):
     def listen(step):
         raise RuntimeError("told")
 
-    model._model.engine.listeners.append(listen)
+    model._model.engine.run.listeners.append(listen)
     with pytest.raises(RuntimeError, match="told"):
         model.forget(np.arange(10), rescale=True)
-    model._model.engine.listeners.clear()
+    model._model.engine.run.listeners.clear()
     whole = SVC().fit(X[10:], y[10:])
     assert model._gamma == pytest.approx(whole._gamma)
     assert_allclose(values(model, X), values(whole, X), **CLOSE)

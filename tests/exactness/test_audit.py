@@ -148,7 +148,7 @@ def test_epsilon_zero_uses_one_variable_of_each_pair():
     model = SVR(epsilon=0.0, C=1.0, gamma=0.5).fit(X, t)
     for i in range(10):
         model.forget([i])
-        (machine,) = model._model.engine._machines.values()
+        (machine,) = model._model.state.head_states.values()
         assert not (machine.core.x.reshape(-1, 2) != 0.0).all(axis=1).any()
         assert model.exact_
 

@@ -140,16 +140,16 @@ def test_one_rule_serves_until_the_next_update():
     X, t = data()
     y = targets("pairs", t)
     model = MODELS["pairs"](gamma=GAMMA).fit(X[:200], y[:200])
-    engine = model._model.engine
+    state = model._model.state
     model.predict(X)
-    rule = engine._rule
+    rule = state._rule
     assert rule is not None
     model.decision_function(X[:1])
     model.score(X, y)
-    assert engine._rule is rule
-    assert pickle.loads(pickle.dumps(model))._model.engine._rule is None
+    assert state._rule is rule
+    assert pickle.loads(pickle.dumps(model))._model.state._rule is None
     model.partial_fit(X[200:], y[200:])
-    assert engine._rule is None
+    assert state._rule is None
 
 
 def test_a_failing_update_leaves_the_decisions():
@@ -196,11 +196,11 @@ def test_heads_that_wait_have_no_values():
     model = supple.NuSVC(nu=0.5, gamma=GAMMA)
     with pytest.warns(supple.NotReadyWarning):
         model.partial_fit(X, y)
-    engine = model._model.engine
-    values = dict(zip(engine.heads, engine.decision(X).T, strict=True))
+    state = model._model.state
+    values = dict(zip(state.heads, state.decision(X).T, strict=True))
     assert np.isnan(values[0, 2]).all()
     assert np.isnan(values[1, 2]).all()
-    head = engine.heads[0, 1]
+    head = state.heads[0, 1]
     want = rbf(X, X[head.slots]) @ head.coef + head.intercept
     np.testing.assert_allclose(values[0, 1], want, rtol=0, atol=1e-10 * np.abs(head.coef).max())
 

@@ -165,7 +165,7 @@ def test_listeners_may_read_and_write(data):
         if len(seen) == 1:
             model.forget(0)
 
-    model._model.engine.listeners.append(listener)
+    model._model.engine.run.listeners.append(listener)
     model.partial_fit(X[30:], y[30:])
     assert seen == [(40, 40), (39, 39)]
 

@@ -8,6 +8,7 @@ engine once, which either succeeds or stays as it was.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from functools import cache
@@ -18,7 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval
 
-from supple.engine import Engine, Step
+from supple.engine import Engine, OnlineEngine, State, Step
 from supple.errors import (
     InvalidInputError,
     NotReadyWarning,
@@ -38,10 +39,23 @@ from supple.estimators._params import (
 from supple.estimators._validation import resolve_gamma
 from supple.estimators._warnings import NotConvergedWarning
 from supple.interrupts import Shielded
+from supple.kernels import Kernel
+from supple.memory import KeepAll, Memory
 from supple.multiclass import Plan, Single
 from supple.progress import Progress
+from supple.solvers import Settings
 
 _MEBIBYTE = 2**20
+_ALWAYS_KEPT = 2**28  # bytes up to which a bounded memory has all kernel values, if need be
+
+
+def _row_bytes(memory: Memory) -> int:
+    """Return the bytes that hold all kernel values of a bounded memory; 0 if it has no bound.
+
+    Rows grow by a quarter at a time, and until a call has succeeded there may be twice as many
+    examples.
+    """
+    return 0 if memory.capacity is None else 20 * (memory.capacity + 32) ** 2
 
 
 class BaseSVM(FittedAttributes, ABC):
@@ -58,8 +72,8 @@ class BaseSVM(FittedAttributes, ABC):
     _free = frozenset({"n_jobs", "verbose", "decision_function_shape", "break_ties"})
     # Whether the examples may be too few for the problem to have a solution.
     _may_wait = False
-    # Whether every kernel value is computed once and kept, in at least `_least_cache` bytes.
-    _lasting = False
+    # Whether SimpleSVM solves instead of path, SMO and polish.
+    _simple = False
 
     # ------------------------------------------------------------------ for subclasses
 
@@ -91,9 +105,15 @@ class BaseSVM(FittedAttributes, ABC):
         """Check the examples of `fit` as a whole; return the class weights to use."""
         return class_weight
 
-    def _least_cache(self) -> int:
-        """Return how many bytes of kernel rows the estimator needs, whatever cache_size says."""
-        return 0
+    def _memory(self, params: Mapping[str, Any]) -> Memory:
+        """Return a memory for a new model, which remembers nothing yet."""
+        return KeepAll()
+
+    def _engine(
+        self, params: Mapping[str, Any], state: State, memory: Memory
+    ) -> Engine | OnlineEngine:
+        """Return the engine that does the work."""
+        return Engine(state, memory)
 
     # ------------------------------------------------------------------ learning
 
@@ -122,37 +142,45 @@ class BaseSVM(FittedAttributes, ABC):
         model = self._build(params, batch, class_weight)
         step = self._learn(model, batch, whole=whole)
         if whole and self._may_wait:
-            self._require_ready(model, f"cannot be fitted on n_samples={model.engine.n}")
-        model.engine.note_scale()
+            self._require_ready(model, f"cannot be fitted on n_samples={model.state.n}")
+        model.state.note_scale()
         self._swap(model, twin)
         return self._after(model, step, action)
 
     def _build(self, params: dict[str, Any], batch: Batch, class_weight: dict[int, float]) -> Model:
         """Return a model with an empty engine, made for the kind of points in `batch`."""
         gamma = resolve_gamma(params, batch.X, batch.weight)
-        engine = self._engine(
-            params,
+        kernel = make_kernel(params, gamma)
+        memory = self._memory(params)
+        memory.check()
+        cache_bytes = int(min(params["cache_size"] * _MEBIBYTE, 2**62))
+        rows = _row_bytes(memory)
+        keep_all_rows = 0 < rows <= max(cache_bytes, _ALWAYS_KEPT)
+        state = State(
             self._problem(params),
-            make_kernel(params, gamma),
+            kernel,
             self._plan(),
-            cache_bytes=int(min(max(params["cache_size"] * _MEBIBYTE, self._least_cache()), 2**62)),
-            tol=float(params["tol"]),
+            self._settings(params, kernel),
+            cache_bytes=max(cache_bytes, rows) if keep_all_rows else cache_bytes,
             class_weight=class_weight,
-            lasting=self._lasting,
+            keep_all_rows=keep_all_rows,
         )
-        engine.threads = self._threads()
-        engine.not_converged = NotConvergedWarning
-        engine.progress = self._progress()
+        engine = self._engine(params, state, memory)
+        engine.run.threads = self._threads()
+        engine.run.not_converged = NotConvergedWarning
+        engine.run.progress = self._progress()
         container = type(batch.X) if sp.issparse(batch.X) else None
         return Model(engine, params, gamma, container, batch.X.dtype, batch.labels, class_weight)
 
-    def _engine(self, params: Mapping[str, Any], *parts: Any, **settings: Any) -> Engine:
-        """Return the engine that does the work."""
-        return Engine(
-            *parts,
-            max_iter=int(params["max_iter"]),
-            shrinking=bool(params["shrinking"]),
-            **settings,
+    def _settings(self, params: Mapping[str, Any], kernel: Kernel) -> Settings:
+        """Return how the solvers run."""
+        return Settings(
+            float(params["tol"]),
+            int(params["max_iter"]),
+            bool(params.get("shrinking", not self._simple)),
+            exact=kernel.definite is not False,
+            trusted=kernel.definite is True,
+            simple=self._simple,
         )
 
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
@@ -175,25 +203,26 @@ class BaseSVM(FittedAttributes, ABC):
         labels = self._later_labels(model, classes)
         batch = self._check_batch(X, y, sample_weight, names, labels, model)
         model.cache.clear()
-        before, gamma = model.engine.seen, model.gamma
+        before, gamma = model.state.seen, model.gamma
         with Shielded():
-            first = model.scaled and model.engine.n == 0  # all others have been forgotten
+            first = model.scaled and model.state.n == 0  # all others have been forgotten
             if first:
                 self._set_gamma(model, resolve_gamma(model.params, batch.X, batch.weight))
             try:
                 step = self._learn(model, batch, whole=False)
             finally:
                 # Also after an error that came when the examples were in, say from a listener.
-                if model.engine.seen > before:
+                if model.state.seen > before:
                     model.labels = batch.labels
                     if first:
-                        model.engine.note_scale()
+                        model.state.note_scale()
                 elif first:
                     self._set_gamma(model, gamma)
         return self._after(model, step, "partial_fit")
 
     def _set_gamma(self, model: Model, gamma: float) -> None:
         """Give a model without examples another gamma."""
+        assert isinstance(model.engine, Engine)
         model.engine.retune(kernel=make_kernel(model.params, gamma))
         model.gamma = gamma
 
@@ -210,7 +239,7 @@ class BaseSVM(FittedAttributes, ABC):
                 f"{step.breakpoints} breakpoints, {step.iterations} iterations, "
                 f"{step.n_margin} on the margin, KKT {step.kkt:.1e}, {1e3 * step.seconds:.2f} ms"
             )
-        if self._may_wait and (reason := model.engine.waiting) and model.engine.n:
+        if self._may_wait and (reason := model.state.waiting) and model.state.n:
             warn_user(
                 f"{type(self).__name__} stores the examples and waits for more: {reason}",
                 NotReadyWarning,
@@ -225,10 +254,11 @@ class BaseSVM(FittedAttributes, ABC):
         return super()._get_param_names()  # from the signature, which takes a while to inspect
 
     def _current_params(self) -> dict[str, Any]:
-        """Return the parameters; a class_weight is copied, as the user may edit it in place."""
+        """Return the parameters; of those that the user may edit in place, copies."""
         params = {name: getattr(self, name) for name in self._get_param_names()}
-        if isinstance(params.get("class_weight"), dict):
-            params["class_weight"] = dict(params["class_weight"])
+        for name in ("class_weight", "memory"):
+            if params.get(name) is not None:
+                params[name] = copy.copy(params[name])
         return params
 
     def _check_unchanged(self, model: Model, action: str, but: Collection[str] = ()) -> None:
@@ -262,8 +292,8 @@ class BaseSVM(FittedAttributes, ABC):
 
     def _check_update(self, model: Model, action: str) -> None:
         self._check_unchanged(model, action)
-        model.engine.threads = self._threads()
-        model.engine.progress = self._progress()
+        model.engine.run.threads = self._threads()
+        model.engine.run.progress = self._progress()
         if model.params["kernel"] == "precomputed":
             raise PrecomputedUpdateError(
                 f"{action} needs kernel values that a precomputed matrix does not have. Pass the "

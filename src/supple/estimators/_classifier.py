@@ -25,7 +25,7 @@ from supple.locks import reads, replaces, writes
 from supple.multiclass import OneVsOne, OneVsRest, Plan
 
 if TYPE_CHECKING:
-    from supple.engine import HeadView
+    from supple.engine import HeadReader
 
 # Parameters of scikit-learn's classifiers that have no effect here; "probability" warns.
 IGNORED: dict[str, Any] = {
@@ -53,10 +53,10 @@ class Classes:
 
 def _present_codes(model: Model) -> list[int]:
     """Return the codes of the classes that have an example with positive weight."""
-    engine = model.engine
-    if engine.n == 0:
+    state = model.state
+    if state.n == 0:
         return []
-    total = np.bincount(engine.y.astype(np.intp), weights=engine.weight)
+    total = np.bincount(state.y.astype(np.intp), weights=state.weight)
     return np.flatnonzero(total).tolist()
 
 
@@ -94,7 +94,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
     def _later_labels(self, model: Model, classes: ArrayLike | None) -> LabelTable:
         if classes is None:
             return model.labels
-        held = np.unique(model.engine.y).astype(np.intp).tolist()  # also those of weight 0
+        held = np.unique(model.state.y).astype(np.intp).tolist()  # also those of weight 0
         return model.labels.declare(classes, map(model.labels.label, held))
 
     def _new_class_weight(
@@ -282,7 +282,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         if only is not None and len(model.labels.declared) == 2:
             both = sorted(model.labels.declared, key=model.labels.label)
             codes, only = both, both.index(codes[0])
-        column = {key: i for i, key in enumerate(model.engine.heads)}
+        column = {key: i for i, key in enumerate(model.state.heads)}
         wanted: list[tuple[tuple[int, ...], float]]
         if only is not None or not codes:
             wanted = []
@@ -303,9 +303,9 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             only,
         )
 
-    def _oriented(self, model: Model) -> list[tuple[HeadView, float]]:
+    def _oriented(self, model: Model) -> list[tuple[HeadReader, float]]:
         classes = self._classes(model)
-        heads = list(model.engine.heads.values())
+        heads = list(model.state.heads.values())
         return [(heads[c], s) for c, s in zip(classes.columns, classes.signs.tolist(), strict=True)]
 
     def _find_support(self, model: Model) -> Support:
@@ -320,10 +320,10 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         slots = np.unique(np.concatenate([np.empty(0, np.int64), *(h.slots for h, _ in machines)]))
         rank = np.zeros(max(classes.codes, default=0) + 1, dtype=np.intp)
         rank[classes.codes] = np.arange(k)
-        owner = rank[model.engine.y[slots].astype(np.intp)]
+        owner = rank[model.state.y[slots].astype(np.intp)]
         order = np.argsort(owner, kind="stable")
         slots, owner = slots[order], owner[order]
-        position = np.empty(model.engine.n, dtype=np.intp)
+        position = np.empty(model.state.n, dtype=np.intp)
         position[slots] = np.arange(len(slots))
         pairwise = model.params["multi_class"] == "ovo" and k > 2
         coef = np.zeros((k - 1 if pairwise else len(machines), len(slots)))
@@ -359,9 +359,9 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
     def n_iter_(self) -> NDArray[np.int32]:
         """Iterations of the solvers in the last update, per machine."""
         model = self._held()
-        keys = list(model.engine.heads)
+        keys = list(model.state.heads)
         wanted = (keys[column] for column in self._classes(model).columns)
-        iterations = model.engine.n_iter
+        iterations = model.state.n_iter
         return np.array([iterations.get(key, 0) for key in wanted], dtype=np.int32)
 
 

@@ -16,7 +16,7 @@ from supple.estimators._validation import Points
 from supple.locks import reads
 
 if TYPE_CHECKING:
-    from supple.engine import HeadView
+    from supple.engine import HeadReader
 
 
 class Support:
@@ -52,7 +52,7 @@ class FittedAttributes(BatchChecks):
 
     @reads
     def __sklearn_is_fitted__(self) -> bool:
-        return "_model" in self.__dict__ and self._model.engine.n > 0
+        return "_model" in self.__dict__ and self._model.state.n > 0
 
     def _held(self) -> Model:
         """Return the model, which may be empty."""
@@ -67,7 +67,7 @@ class FittedAttributes(BatchChecks):
     def _fitted(self) -> Model:
         """Return the model, which holds examples."""
         model = self._held()
-        if model.engine.n == 0:
+        if model.state.n == 0:
             raise NotFittedError(
                 f"This {type(self).__name__} instance holds no examples: all were forgotten. "
                 "Call 'fit' or 'partial_fit' before using it."
@@ -75,7 +75,7 @@ class FittedAttributes(BatchChecks):
         return model
 
     def _require_ready(self, model: Model, what: str) -> None:
-        reason = model.engine.waiting
+        reason = model.state.waiting
         if reason:
             raise InfeasibleError(f"{type(self).__name__} {what}: {reason}")
 
@@ -85,16 +85,16 @@ class FittedAttributes(BatchChecks):
         """Return f(X) of every head in the engine's order."""
         points = self._query(X, model)
         self._require_ready(model, "cannot predict yet")
-        return model.engine.decision(points, self._threads())
+        return model.state.decision(points, self._threads())
 
     # ------------------------------------------------------------------ views of the heads
 
-    def _oriented(self, model: Model) -> list[tuple[HeadView, float]]:
+    def _oriented(self, model: Model) -> list[tuple[HeadReader, float]]:
         """Return the heads in scikit-learn's order, each with the sign it has there."""
-        return [(head, 1.0) for head in model.engine.heads.values()]
+        return [(head, 1.0) for head in model.state.heads.values()]
 
     def _find_support(self, model: Model) -> Support:
-        for head in model.engine.heads.values():
+        for head in model.state.heads.values():
             return Support(head.slots, np.array(head.coef, ndmin=2), np.array([len(head.slots)]))
         return Support(np.empty(0, dtype=np.int64), np.empty((1, 0)), np.array([0]))
 
@@ -123,7 +123,7 @@ class FittedAttributes(BatchChecks):
         model = self._held()
         if model.params["kernel"] == "precomputed":
             return np.empty((0, 0))
-        return model.engine.points(self.support_)
+        return model.state.points(self.support_)
 
     @property
     @reads
@@ -155,9 +155,9 @@ class FittedAttributes(BatchChecks):
                 "coef_ is only available when using a linear kernel. Got kernel="
                 f"{show(model.params['kernel'])} instead. Fit with kernel='linear'."
             )
-        coef = np.zeros((len(model.engine.heads), self.n_features_in_))
+        coef = np.zeros((len(model.state.heads), self.n_features_in_))
         for row, (head, sign) in zip(coef, self._oriented(model), strict=True):
-            row[:] = sign * (head.coef @ model.engine.points(head.slots))
+            row[:] = sign * (head.coef @ model.state.points(head.slots))
         coef.flags.writeable = False
         return model.container(coef) if model.sparse else coef
 
@@ -165,7 +165,7 @@ class FittedAttributes(BatchChecks):
     @reads
     def n_iter_(self) -> Any:
         """Iterations of the solvers in the last update."""
-        return next(iter(self._held().engine.n_iter.values()), 0)
+        return next(iter(self._held().state.n_iter.values()), 0)
 
     # ------------------------------------------------------------------ what it holds, how well
 
@@ -173,19 +173,25 @@ class FittedAttributes(BatchChecks):
     @reads
     def ids_(self) -> NDArray[Any]:
         """Ids of the examples held: int64 if they are integers, else objects."""
-        return self._held().engine.ids
+        return self._held().state.ids
 
     @property
     @reads
     def groups_(self) -> NDArray[Any]:
         """Groups of the examples held, in the order of ``ids_``; None for those of no group."""
-        return self._held().engine.groups
+        return self._held().state.groups
+
+    @property
+    @reads
+    def sample_weight_(self) -> NDArray[np.float64]:
+        """Weights of the examples held, in the order of ``ids_``."""
+        return self._held().state.weight
 
     @property
     @reads
     def n_samples_seen_(self) -> int:
         """Number of examples learned since the last `fit`, forgotten ones included."""
-        return self._held().engine.seen
+        return self._held().state.seen
 
     @property
     @reads
@@ -194,26 +200,26 @@ class FittedAttributes(BatchChecks):
 
         A linear kernel often needs none: batches are then solved with the weight vector.
         """
-        return self._held().engine.kernel_evaluations
+        return self._held().state.kernel_evaluations
 
     @property
     @reads
     def shape_fit_(self) -> tuple[int, ...]:
         """Number of examples held and, if they have features, of these."""
-        n = self._held().engine.n
+        n = self._held().state.n
         return (n, self.n_features_in_) if hasattr(self, "n_features_in_") else (n,)
 
     @property
     @reads
     def kkt_violation_(self) -> float:
         """Largest violation of the optimality conditions, computed afresh."""
-        return self._held().engine.kkt_violation
+        return self._held().state.kkt_violation
 
     @property
     @reads
     def dual_objective_(self) -> float:
         """Dual objective (to be maximised), summed over the machines, computed afresh."""
-        return float(sum(h.dual_objective() for h in self._held().engine.heads.values()))
+        return float(sum(h.dual_objective() for h in self._held().state.heads.values()))
 
     @property
     @reads
@@ -223,13 +229,13 @@ class FittedAttributes(BatchChecks):
         False if the kernel is indefinite, or if the last update was stopped by `max_iter` or by
         rounding.
         """
-        return self._held().engine.exact
+        return self._held().state.exact
 
     @property
     @reads
     def fit_status_(self) -> int:
         """0 if all machines have converged, 1 otherwise."""
-        return int(not self._held().engine.converged)
+        return int(not self._held().state.converged)
 
     @property
     @reads

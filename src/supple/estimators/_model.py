@@ -9,28 +9,31 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.engine import Engine
+from supple.engine import Engine, OnlineEngine, State
 from supple.estimators._labels import LabelTable
 from supple.estimators._validation import Points
 from supple.kernels import RBF, Callable, Linear, Poly, Precomputed, Sigmoid
-from supple.policies import Past
 
 
 @dataclass
 class Model:
     """The engine of a fitted estimator and what it was built from."""
 
-    engine: Engine
+    engine: Engine | OnlineEngine
     params: dict[str, Any]
     gamma: float
     container: Any  # the CSR class of the points, None if they are dense
     dtype: np.dtype[Any]
     labels: LabelTable
     class_weight: dict[int, float]
-    past: Past | None = None  # of estimators that keep support vectors only
     # Values derived from the engine, emptied before every update. They live here because
     # predicting must not change the estimator's own attributes.
     cache: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def state(self) -> State:
+        """What the engine has learned; only the engine changes it."""
+        return self.engine.state
 
     @property
     def sparse(self) -> bool:
@@ -40,12 +43,12 @@ class Model:
     @property
     def scaled(self) -> bool:
         """Whether the kernel depends on a gamma that was computed from examples."""
-        return self.params["gamma"] == "scale" and hasattr(self.engine.kernel, "gamma")
+        return self.params["gamma"] == "scale" and hasattr(self.state.kernel, "gamma")
 
     def drop_labels(self) -> None:
         """Drop the labels of classes without examples, unless declared or weighted."""
-        if len(self.labels) > self.engine.n_classes:
-            held = np.unique(self.engine.y).astype(np.intp).tolist()  # also those of weight 0
+        if len(self.labels) > self.state.n_classes:
+            held = np.unique(self.state.y).astype(np.intp).tolist()  # also those of weight 0
             self.labels = self.labels.only({*held, *self.class_weight})
 
     def still(self) -> StillModel:
@@ -58,7 +61,7 @@ class Model:
 class StillModel(NamedTuple):
     """The state of a model at one moment."""
 
-    kind: type[Engine]
+    kind: type[Engine | OnlineEngine]
     engine: dict[str, Any]
     others: dict[str, Any]
 

@@ -112,7 +112,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         model = self._fitted()
         points = self._query(X, model)
         self._require_ready(model, "cannot predict yet")
-        decision = model.engine.decision(points, self._threads())[:, 0]
+        decision = model.state.decision(points, self._threads())[:, 0]
         zero = np.abs(decision) <= _BOUNDARY * np.abs(self.offset_).max()
         # A plane through the origin has no offset, but its values have rounding errors.
         decision[zero | self._lost_in_rounding(points, decision, model)] = 0.0
@@ -122,11 +122,11 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         self, points: Any, decision: NDArray[np.float64], model: Model
     ) -> NDArray[np.bool_]:
         """Return which decision values are no more than the rounding of their terms."""
-        kernel, lost = model.engine.kernel, np.zeros(len(decision), dtype=np.bool_)
+        kernel, lost = model.state.kernel, np.zeros(len(decision), dtype=np.bool_)
         if not isinstance(kernel, Linear | Poly):
             return lost  # of bounded kernels the offset tells enough
-        (head,) = model.engine.heads.values()
-        support = model.engine.points(head.slots)
+        (head,) = model.state.heads.values()
+        support = model.state.points(head.slots)
         with np.errstate(over="ignore", invalid="ignore"):
             # No term is larger than this, by |k(z, x)|^2 <= k(z, z) k(x, x).
             size = np.sqrt(np.abs(kernel.diagonal(points))) * float(
@@ -134,7 +134,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             )
             close = np.flatnonzero(np.abs(decision) <= _ROUNDINGS * size)
         for k in close.tolist():
-            terms = head.coef * model.engine.kernel_values(points[k : k + 1], head.slots)[0]
+            terms = head.coef * model.state.kernel_values(points[k : k + 1], head.slots)[0]
             lost[k] = np.abs(decision[k]) <= _ROUNDINGS * np.abs(terms).sum()
         return lost
 

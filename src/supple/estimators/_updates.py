@@ -8,7 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
+from supple.engine import Engine
 from supple.errors import InvalidInputError, StaleGammaWarning, warn_user
 from supple.estimators._base import BaseSVM
 from supple.estimators._ids import IdsLike, check_groups, check_ids, check_missing
@@ -16,16 +18,39 @@ from supple.estimators._model import Model, make_kernel
 from supple.estimators._params import check_values, show
 from supple.estimators._validation import check_weight, resolve_gamma
 from supple.interrupts import Shielded
-from supple.locks import writes
-
-_NOTHING = np.empty(0)
+from supple.locks import reads, writes
+from supple.memory import KeepAll, Memory
 
 
 class ExactUpdates(BaseSVM):
     """Examples can leave and change as if it had been so from the start."""
 
-    # Whether the model is always that of `fit` on the examples held, but for a gamma that stays.
-    _keeps_all = True
+    _parameter_constraints: dict[str, Any] = {
+        **BaseSVM._parameter_constraints,
+        "memory": [Memory, None],
+    }
+    memory: Memory | None = None  # a parameter of estimators that are no presets
+
+    def _memory(self, params: Mapping[str, Any]) -> Memory:
+        memory = params.get("memory")
+        if memory is None:
+            return KeepAll()
+        if params["kernel"] == "precomputed" and not memory.keeps_all:
+            raise InvalidInputError(
+                f"The 'memory' parameter of {type(self).__name__} cannot be {memory} with "
+                "kernel='precomputed', which takes no updates. Pass the kernel as a callable."
+            )
+        return clone(memory)
+
+    @property
+    @reads
+    def memory_(self) -> Memory:
+        """The memory with what it remembers: a copy of that of the model."""
+        return self._exact(self._held()).memory.copied()
+
+    def _exact(self, model: Model) -> Engine:
+        assert isinstance(model.engine, Engine)
+        return model.engine
 
     @writes
     def forget(
@@ -70,9 +95,8 @@ class ExactUpdates(BaseSVM):
         if not len(leaving):
             return self
         model.cache.clear()
-        engine, gamma = model.engine, model.gamma
-        stale = model.scaled and engine.scaled_by(leaving)
-        own_weight = self._own_weight(model, leaving)
+        engine, state, gamma = self._exact(model), model.state, model.gamma
+        stale = model.scaled and state.scaled_by(leaving)
         with Shielded():
             if rescale and model.scaled:
                 gamma = self._gamma_without(model, leaving)
@@ -83,14 +107,13 @@ class ExactUpdates(BaseSVM):
                     step = engine.restart_without(leaving, make_kernel(model.params, gamma))
             finally:
                 # Also after an error that came when the examples were gone, say from a listener.
-                if not engine.holds(leaving):
+                if not state.holds(leaving):
                     model.gamma = gamma
                     if rescale:
-                        engine.note_scale()
-                    self._forgot(model, own_weight)
+                        state.note_scale()
         self._after(model, step, "forget")
-        if stale and not rescale and self._keeps_all and engine.n:
-            engine.forget_scale()
+        if stale and not rescale and engine.memory.keeps_all and state.n:
+            state.forget_scale()
             warn_user(
                 f"gamma='scale' stays {gamma:.6g}, which was computed from examples that are now "
                 "forgotten. retune(gamma='scale') computes it from the examples held, and so does "
@@ -109,24 +132,17 @@ class ExactUpdates(BaseSVM):
                 f"{'none' if ids is None else 'both'} of them instead."
             )
         if groups is not None:
-            return model.engine.members(check_groups(groups), ignore=ignore)
+            return model.state.members(check_groups(groups), ignore=ignore)
         given = check_ids(ids)
-        return given[model.engine.holding(given)] if ignore else given
+        return given[model.state.holding(given)] if ignore else given
 
     def _gamma_without(self, model: Model, ids: NDArray[Any]) -> float:
         """Return gamma="scale" of the examples that remain; as it is if none does."""
-        remain = np.delete(np.arange(model.engine.n), model.engine.slots(ids))
+        remain = np.delete(np.arange(model.state.n), model.state.slots(ids))
         if not len(remain):
             return model.gamma
-        points, weight = model.engine.points(remain), model.engine.weight[remain]
+        points, weight = model.state.points(remain), model.state.weight[remain]
         return resolve_gamma(model.params, points, weight)
-
-    def _own_weight(self, model: Model, ids: NDArray[Any]) -> NDArray[np.float64]:
-        """Return the weights that the user gave these examples, if `_forgot` needs them."""
-        return _NOTHING
-
-    def _forgot(self, model: Model, own_weight: NDArray[np.float64]) -> None:
-        """Adapt what else the model knows, now that examples of these weights are gone."""
 
     @writes
     def reweight(self, ids: IdsLike, sample_weight: ArrayLike, *, missing: str = "error") -> Self:
@@ -153,17 +169,13 @@ class ExactUpdates(BaseSVM):
         checked = check_ids(ids, paired=not isinstance(sample_weight, Real))
         weight = check_weight(sample_weight, len(checked))
         if ignore:
-            known = model.engine.holding(checked)
+            known = model.state.holding(checked)
             checked, weight = checked[known], weight[known]
         if not len(checked):
             return self
         model.cache.clear()
-        step = model.engine.reweight(checked, weight)
-        self._reweighted(model, checked)
+        step = self._exact(model).reweight(checked, weight)
         return self._after(model, step, "reweight")
-
-    def _reweighted(self, model: Model, ids: NDArray[Any]) -> None:
-        """Adapt what else the model knows, now that these examples have other weights."""
 
     @writes
     def retune(self, **params: Any) -> Self:
@@ -188,14 +200,14 @@ class ExactUpdates(BaseSVM):
         kernel = model.params["kernel"]
         check_values(type(self), self._parameter_constraints, {"kernel": kernel, **params})
         self._check_unchanged(model, "retune", but=params)
-        model.engine.threads = self._threads()
-        model.engine.progress = self._progress()
+        model.engine.run.threads = self._threads()
+        model.engine.run.progress = self._progress()
         new = {**model.params, **params}
         self._check_params(new)
         gamma = model.gamma
         if "gamma" in params:
-            points = model.engine.points(np.arange(model.engine.n))
-            gamma = resolve_gamma(new, points, model.engine.weight)
+            points = model.state.points(np.arange(model.state.n))
+            gamma = resolve_gamma(new, points, model.state.weight)
         labels, class_weight = model.labels, model.class_weight
         if "class_weight" in params:
             labels, class_weight = self._new_class_weight(model, params["class_weight"])
@@ -208,15 +220,15 @@ class ExactUpdates(BaseSVM):
         model.cache.clear()
         with Shielded():
             try:
-                step = model.engine.retune(**changes) if changes else None
+                step = self._exact(model).retune(**changes) if changes else None
             finally:
                 # Also after an error that came when the change was made, say from a listener.
-                if all(getattr(model.engine, key) == after for key, after in changes.items()):
+                if all(getattr(model.state, key) == after for key, after in changes.items()):
                     self.set_params(**params)
                     model.params, model.gamma = self._current_params(), gamma
                     model.labels, model.class_weight = labels, class_weight
                     if "gamma" in params:
-                        model.engine.note_scale()
+                        model.state.note_scale()
         return self if step is None else self._after(model, step, "retune")
 
     def _check_tunable(self, params: Mapping[str, Any]) -> None:

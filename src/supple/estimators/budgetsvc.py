@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from supple.estimators._budget import Budgeted
-from supple.estimators._model import Model
 from supple.estimators.svc import SVC
-from supple.policies import least_relevant
+from supple.memory import Budget
 
 
-class BudgetSVC(Budgeted, SVC):
+class BudgetSVC(SVC):
     """Classify by the maximum margin with at most `budget` examples in memory.
 
     The examples are learned one by one, exactly. When more than `budget` are held, the least
@@ -97,13 +95,5 @@ class BudgetSVC(Budgeted, SVC):
         )
         self.budget = budget
 
-    def _leaver(self, model: Model) -> int:
-        engine = model.engine
-        y = engine.y
-        size, margin = np.zeros(engine.n), np.full(engine.n, np.inf)
-        for key, head in engine.heads.items():
-            slots, x, f = head.standing()
-            target = engine.plan.targets(key, y[slots])
-            size[slots] = np.maximum(size[slots], np.abs(x))
-            margin[slots] = np.minimum(margin[slots], target * f)
-        return least_relevant(size, margin, engine.arrival)
+    def _memory(self, params: Mapping[str, Any]) -> Budget:
+        return Budget(params["budget"])

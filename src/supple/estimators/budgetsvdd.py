@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from numbers import Integral
 from typing import Any
 
 from sklearn.utils._param_validation import Interval
 
-from supple.estimators._budget import Budgeted
-from supple.estimators._model import Model
 from supple.estimators.svdd import SVDD
-from supple.policies import oldest
+from supple.memory import Window
 
 
-class BudgetSVDD(Budgeted, SVDD):
+class BudgetSVDD(SVDD):
     """Describe the latest `budget` examples of a stream by the smallest ball that holds most.
 
     Online novelty detection (Tax & Laskov 2003): every example is learned exactly, and when more
@@ -86,5 +85,5 @@ class BudgetSVDD(Budgeted, SVDD):
         )
         self.budget = budget
 
-    def _leaver(self, model: Model) -> int:
-        return oldest(model.engine.arrival)
+    def _memory(self, params: Mapping[str, Any]) -> Window:
+        return Window(params["budget"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -10,12 +11,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple import problems
-from supple.engine import Engine, Step
+from supple.engine import OnlineEngine, Schedule, State, Step
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._ids import IdsLike
 from supple.estimators._model import Batch, Model, Names
+from supple.kernels import Kernel
 from supple.locks import reads, writes
-from supple.online import OnlineEngine, Schedule
+from supple.memory import Memory
+from supple.solvers import Settings
 
 
 class LASVC(BaseClassifier):
@@ -217,8 +220,8 @@ class LASVC(BaseClassifier):
         model = self._fitted()
         self._check_unchanged(model, "finish")
         engine = _online(model)
-        engine.threads = self._threads()
-        engine.progress = self._progress()
+        engine.run.threads = self._threads()
+        engine.run.progress = self._progress()
         model.cache.clear()
         return self._after(model, engine.finish(), "finish")
 
@@ -233,27 +236,21 @@ class LASVC(BaseClassifier):
     def _problem(self, params: Mapping[str, Any]) -> problems.CSVC:
         return problems.CSVC(float(params["C"]))
 
-    def _engine(self, params: Mapping[str, Any], *parts: Any, **settings: Any) -> Engine:
+    def _settings(self, params: Mapping[str, Any], kernel: Kernel) -> Settings:
+        return replace(super()._settings(params, kernel), exact=False)  # which it never claims
+
+    def _engine(self, params: Mapping[str, Any], state: State, memory: Memory) -> OnlineEngine:
         schedule = Schedule(
             params["selection"],
             int(params["epochs"]),
             float(params["share"]),
             int(params["reprocess"]),
         )
-        return OnlineEngine(
-            *parts,
-            schedule=schedule,
-            seed=params["random_state"],
-            max_iter=int(params["max_iter"]),
-            **settings,
-        )
+        return OnlineEngine(state, schedule, params["random_state"])
 
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
-        engine = _online(model)
         step = super()._learn(model, batch, whole=whole)
-        if whole and self.finishing:
-            step = step.and_then(engine.finish(after_learning=True))
-        return step
+        return _online(model).finish(after=step) if whole and self.finishing else step
 
 
 def _online(model: Model) -> OnlineEngine:

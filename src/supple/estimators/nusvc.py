@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 from supple import problems
 from supple.estimators._classifier import IGNORED, BaseClassifier
 from supple.estimators._updates import ExactUpdates
+from supple.memory import Memory
 
 
 class NuSVC(BaseClassifier, ExactUpdates):
@@ -70,6 +71,10 @@ class NuSVC(BaseClassifier, ExactUpdates):
         Ignored, as in scikit-learn without `probability`: nothing here is random.
     multi_class : {"ovo", "ovr"}, default="ovo"
         One machine per pair of classes, or one per class against the rest.
+    memory : Memory, default=None
+        Whom to keep and whom to forget as examples come: :class:`~supple.memory.Window`,
+        :class:`~supple.memory.Budget`, :class:`~supple.memory.Decay` or
+        :class:`~supple.memory.SupportVectors`. None keeps all.
 
     Attributes
     ----------
@@ -95,6 +100,10 @@ class NuSVC(BaseClassifier, ExactUpdates):
         Iterations of the solvers in the last update.
     ids_, groups_ : ndarray of shape (n_held,)
         Ids of the examples held (int64 or objects), and their groups, None for those of none.
+    memory_ : Memory
+        The memory in use and what it remembers, a copy.
+    sample_weight_ : ndarray of shape (n_held,)
+        Weights of the examples held, in the order of ``ids_``.
     n_samples_seen_ : int
         Examples learned since the last `fit`, forgotten ones included.
     n_kernel_evals_ : int
@@ -123,6 +132,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
 
     _parameter_constraints: dict[str, Any] = {
         **BaseClassifier._parameter_constraints,
+        **ExactUpdates._parameter_constraints,
         **IGNORED,
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
@@ -149,6 +159,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
         break_ties: bool = False,
         random_state: Any = None,
         multi_class: str = "ovo",
+        memory: Memory | None = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel
@@ -166,6 +177,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
         self.break_ties = break_ties
         self.random_state = random_state
         self.multi_class = multi_class
+        self.memory = memory
 
     def _problem(self, params: Mapping[str, Any]) -> problems.NuSVC:
         return problems.NuSVC(float(params["nu"]))

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from supple import problems
 from supple.estimators._outlier import BaseOutlier
 from supple.locks import reads
+from supple.memory import Memory
 
 
 class OneClassSVM(BaseOutlier):
@@ -59,6 +60,10 @@ class OneClassSVM(BaseOutlier):
     n_jobs : int, default=None
         Threads that large fits and predictions may use; None means 1, -1 all processors. The
         result does not depend on it. May be changed at any time.
+    memory : Memory, default=None
+        Whom to keep and whom to forget as examples come: :class:`~supple.memory.Window`,
+        :class:`~supple.memory.Budget`, :class:`~supple.memory.Decay` or
+        :class:`~supple.memory.SupportVectors`. None keeps all.
 
     Attributes
     ----------
@@ -80,6 +85,10 @@ class OneClassSVM(BaseOutlier):
         Iterations of the solvers in the last update.
     ids_, groups_ : ndarray of shape (n_held,)
         Ids of the examples held (int64 or objects), and their groups, None for those of none.
+    memory_ : Memory
+        The memory in use and what it remembers, a copy.
+    sample_weight_ : ndarray of shape (n_held,)
+        Weights of the examples held, in the order of ``ids_``.
     n_samples_seen_ : int
         Examples learned since the last `fit`, forgotten ones included.
     n_kernel_evals_ : int
@@ -126,6 +135,7 @@ class OneClassSVM(BaseOutlier):
         verbose: bool | int = False,
         max_iter: int = -1,
         n_jobs: int | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -138,6 +148,7 @@ class OneClassSVM(BaseOutlier):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.memory = memory
 
     def _problem(self, params: Mapping[str, Any]) -> problems.OneClass:
         return problems.OneClass(float(params["nu"]))

@@ -9,7 +9,6 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple import problems
-from supple.engine import Engine
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._updates import ExactUpdates
 
@@ -81,6 +80,7 @@ class SimpleSVC(BaseClassifier, ExactUpdates):
         "class_weight": [StrOptions({"balanced"}), dict, None],
     }
     _tunable = ("C", "class_weight", *BaseClassifier._tunable)
+    _simple = True
 
     def __init__(
         self,
@@ -117,8 +117,3 @@ class SimpleSVC(BaseClassifier, ExactUpdates):
 
     def _problem(self, params: Mapping[str, Any]) -> problems.CSVC:
         return problems.CSVC(float(params["C"]))
-
-    def _engine(self, params: Mapping[str, Any], *parts: Any, **settings: Any) -> Engine:
-        return Engine(
-            *parts, max_iter=int(params["max_iter"]), shrinking=False, simple=True, **settings
-        )

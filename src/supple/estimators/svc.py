@@ -15,6 +15,7 @@ from supple.estimators._classifier import IGNORED, BaseClassifier
 from supple.estimators._params import check_values, show
 from supple.estimators._updates import ExactUpdates
 from supple.locks import reads
+from supple.memory import Memory
 
 
 class SVC(BaseClassifier, ExactUpdates):
@@ -75,6 +76,10 @@ class SVC(BaseClassifier, ExactUpdates):
         Ignored, as in scikit-learn without `probability`: nothing here is random.
     multi_class : {"ovo", "ovr"}, default="ovo"
         One machine per pair of classes, or one per class against the rest.
+    memory : Memory, default=None
+        Whom to keep and whom to forget as examples come: :class:`~supple.memory.Window`,
+        :class:`~supple.memory.Budget`, :class:`~supple.memory.Decay` or
+        :class:`~supple.memory.SupportVectors`. None keeps all.
 
     Attributes
     ----------
@@ -100,6 +105,10 @@ class SVC(BaseClassifier, ExactUpdates):
         Iterations of the solvers in the last update.
     ids_, groups_ : ndarray of shape (n_held,)
         Ids of the examples held (int64 or objects), and their groups, None for those of none.
+    memory_ : Memory
+        The memory in use and what it remembers, a copy.
+    sample_weight_ : ndarray of shape (n_held,)
+        Weights of the examples held, in the order of ``ids_``.
     n_samples_seen_ : int
         Examples learned since the last `fit`, forgotten ones included.
     n_kernel_evals_ : int
@@ -131,6 +140,7 @@ class SVC(BaseClassifier, ExactUpdates):
 
     _parameter_constraints: dict[str, Any] = {
         **BaseClassifier._parameter_constraints,
+        **ExactUpdates._parameter_constraints,
         **IGNORED,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
@@ -158,6 +168,7 @@ class SVC(BaseClassifier, ExactUpdates):
         break_ties: bool = False,
         random_state: Any = None,
         multi_class: str = "ovo",
+        memory: Memory | None = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -176,6 +187,7 @@ class SVC(BaseClassifier, ExactUpdates):
         self.break_ties = break_ties
         self.random_state = random_state
         self.multi_class = multi_class
+        self.memory = memory
 
     def _problem(self, params: Mapping[str, Any]) -> problems.CSVC:
         return problems.CSVC(float(params["C"]))

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from supple import problems
 from supple.estimators._outlier import BaseOutlier
 from supple.locks import reads
+from supple.memory import Memory
 
 
 class SVDD(BaseOutlier):
@@ -63,6 +64,10 @@ class SVDD(BaseOutlier):
     n_jobs : int, default=None
         Threads that large fits and predictions may use; None means 1, -1 all processors. The
         result does not depend on it. May be changed at any time.
+    memory : Memory, default=None
+        Whom to keep and whom to forget as examples come: :class:`~supple.memory.Window`,
+        :class:`~supple.memory.Budget`, :class:`~supple.memory.Decay` or
+        :class:`~supple.memory.SupportVectors`. None keeps all.
 
     Attributes
     ----------
@@ -86,6 +91,10 @@ class SVDD(BaseOutlier):
         Iterations of the solvers in the last update.
     ids_, groups_ : ndarray of shape (n_held,)
         Ids of the examples held (int64 or objects), and their groups, None for those of none.
+    memory_ : Memory
+        The memory in use and what it remembers, a copy.
+    sample_weight_ : ndarray of shape (n_held,)
+        Weights of the examples held, in the order of ``ids_``.
     n_samples_seen_ : int
         Examples learned since the last `fit`, forgotten ones included.
     n_kernel_evals_ : int
@@ -140,6 +149,7 @@ class SVDD(BaseOutlier):
         verbose: bool | int = False,
         max_iter: int = -1,
         n_jobs: int | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -153,6 +163,7 @@ class SVDD(BaseOutlier):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.memory = memory
 
     def _problem(self, params: Mapping[str, Any]) -> problems.SVDD:
         nu = params["nu"]
@@ -171,11 +182,11 @@ class SVDD(BaseOutlier):
         model = self._fitted()
         if "offset" not in model.cache:
             self._require_ready(model, "has no radius yet")
-            (head,) = model.engine.heads.values()
+            (head,) = model.state.heads.values()
             slots, coef = head.slots, head.coef
-            decision = model.engine.decision(model.engine.points(slots), self._threads())[:, 0]
+            decision = model.state.decision(model.state.points(slots), self._threads())[:, 0]
             # R^2 = x'Kx + 2 mu, where 2 (Kx)_i = f(x_i) + k(x_i, x_i) - 2 mu and x sums to 1.
-            mean = coef @ (decision + model.engine.diagonal(slots)) / coef.sum()
+            mean = coef @ (decision + model.state.diagonal(slots)) / coef.sum()
             model.cache["offset"] = -0.5 * float(mean + head.intercept)
         return model.cache["offset"]
 

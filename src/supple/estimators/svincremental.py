@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from supple.engine import Engine
-from supple.estimators._model import Batch, Model
-from supple.estimators._support_vectors import KeepsSupportVectors
+from supple.estimators._refine import KeepsSupportVectors
 from supple.estimators.svc import SVC
 from supple.estimators.svr import SVR
 
@@ -117,25 +112,6 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
         self.reading = reading
         self.half_life = half_life
 
-    def _slack(self, model: Model, batch: Batch) -> NDArray[np.float64]:
-        engine = model.engine
-        slack = np.full(len(batch.targets), np.inf)
-        if engine.heads:
-            values = engine.decision(batch.X, engine.threads)
-            for f, key in zip(values.T, engine.heads, strict=True):
-                members = engine.plan.members(key, batch.targets)
-                margin = engine.plan.targets(key, batch.targets) * f
-                slack[members] = np.minimum(slack, margin - 1.0)[members]
-        slack[~np.isin(batch.targets, engine.y)] = -np.inf  # its class has no machine yet
-        return slack
-
-    def _pillars(self, engine: Engine, key: tuple[int, ...]) -> list[int]:
-        slots, x, f = engine.heads[key].standing()
-        target = engine.plan.targets(key, engine.y[slots])
-        idle = (x == 0.0) & (engine.weight[slots] > 0.0)
-        sides = (np.flatnonzero(idle & (target == sign)) for sign in (1.0, -1.0))
-        return [int(slots[side[np.argmin((target * f)[side])]]) for side in sides if len(side)]
-
 
 class SVIncrementalSVR(KeepsSupportVectors, SVR):
     """Fit a function batch after batch and keep of every batch its support vectors only.
@@ -228,18 +204,3 @@ class SVIncrementalSVR(KeepsSupportVectors, SVR):
         self.factor = factor
         self.reading = reading
         self.half_life = half_life
-
-    def _slack(self, model: Model, batch: Batch) -> NDArray[np.float64]:
-        engine = model.engine
-        error = np.abs(batch.targets - engine.decision(batch.X, engine.threads)[:, 0])
-        epsilon = float(model.params["epsilon"])
-        scale = max(float(np.abs(batch.targets).max()), epsilon) or 1.0
-        return (epsilon - error) / scale
-
-    def _pillars(self, engine: Engine, key: tuple[int, ...]) -> list[int]:
-        slots, x, f = engine.heads[key].standing()
-        idle = np.flatnonzero((x == 0.0) & (engine.weight[slots] > 0.0))
-        if not len(idle):
-            return []
-        error = (engine.y[slots] - f)[idle]
-        return [int(slots[idle[k]]) for k in (np.argmin(error), np.argmax(error))]

@@ -17,6 +17,7 @@ from supple.estimators._ids import IdsLike
 from supple.estimators._model import Names
 from supple.estimators._updates import ExactUpdates
 from supple.locks import reads, replaces, writes
+from supple.memory import Memory
 
 
 class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
@@ -64,6 +65,10 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
     n_jobs : int, default=None
         Threads that large fits and predictions may use; None means 1, -1 all processors. The
         result does not depend on it. May be changed at any time.
+    memory : Memory, default=None
+        Whom to keep and whom to forget as examples come: :class:`~supple.memory.Window`,
+        :class:`~supple.memory.Budget`, :class:`~supple.memory.Decay` or
+        :class:`~supple.memory.SupportVectors`. None keeps all.
 
     Attributes
     ----------
@@ -83,6 +88,10 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
         Iterations of the solvers in the last update.
     ids_, groups_ : ndarray of shape (n_held,)
         Ids of the examples held (int64 or objects), and their groups, None for those of none.
+    memory_ : Memory
+        The memory in use and what it remembers, a copy.
+    sample_weight_ : ndarray of shape (n_held,)
+        Weights of the examples held, in the order of ``ids_``.
     n_samples_seen_ : int
         Examples learned since the last `fit`, forgotten ones included.
     n_kernel_evals_ : int
@@ -132,6 +141,7 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
         verbose: bool | int = False,
         max_iter: int = -1,
         n_jobs: int | None = None,
+        memory: Memory | None = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -145,6 +155,7 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
         self.verbose = verbose
         self.max_iter = max_iter
         self.n_jobs = n_jobs
+        self.memory = memory
 
     def _problem(self, params: Mapping[str, Any]) -> problems.EpsSVR:
         return problems.EpsSVR(float(params["C"]), float(params["epsilon"]))

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from supple._core import all_finite
+from supple.engine.head import HeadReader, HeadState, Key, Plan
 from supple.errors import InvalidInputError
 from supple.gram import Decisions, Gram, Terms
 from supple.kernels import Kernel
-from supple.machine import HeadView, Key, Machine, Plan
 from supple.problems import Problem
 from supple.qp import Readout
 
@@ -48,7 +48,7 @@ class Rule(NamedTuple):
 
 
 def prepare(
-    machines: Mapping[Key, Machine],
+    machines: Mapping[Key, HeadState],
     problem: Problem,
     plan: Plan,
     y: np.ndarray,
@@ -59,7 +59,7 @@ def prepare(
     heads = list(machines.values())
     # A head that waits has coefficients 0.
     idle = Readout(1.0, 0.0)
-    readouts = [HeadView(m, problem).readout if m.ready else idle for m in heads]
+    readouts = [HeadReader(m, problem).readout if m.ready else idle for m in heads]
     scale, intercept, diagonal = np.array(readouts).reshape(-1, 3).T
     labels = y if problem.labelled else np.zeros(len(y))
     return Rule(
@@ -72,7 +72,7 @@ def prepare(
 
 
 def _terms(
-    machines: Mapping[Key, Machine], scale: np.ndarray, plan: Plan, y: np.ndarray
+    machines: Mapping[Key, HeadState], scale: np.ndarray, plan: Plan, y: np.ndarray
 ) -> list[Terms]:
     """Return the support vectors by the heads they take part in, with their coefficients there.
 

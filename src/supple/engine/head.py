@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from supple.solvers import Outcome, Settings, settle, settle_first
 
 __all__ = [
     "Examples",
-    "HeadView",
+    "HeadReader",
+    "HeadState",
     "Key",
-    "Machine",
+    "MemberValues",
     "Plan",
     "checked_rows",
     "effective_weight",
@@ -96,7 +97,7 @@ def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: 
 
 
 @dataclass(slots=True)
-class Machine:
+class HeadState:
     """A head that is `ready`, or waits for examples and then says why in `reason`.
 
     A waiting head holds its members with empty boxes, so that x = 0.
@@ -110,7 +111,7 @@ class Machine:
     converged: bool = True
 
     @classmethod
-    def empty(cls, key: Key, gram: Gram, problem: Problem) -> Machine:
+    def empty(cls, key: Key, gram: Gram, problem: Problem) -> HeadState:
         return cls(key, Head(gram.core, problem.per, problem.groups))
 
     @property
@@ -123,7 +124,7 @@ class Machine:
         self.ready, self.reason, self.iterations, self.converged = values
 
     def restorer(self) -> Callable[[], None]:
-        """Return a function that puts the machine back to its present state."""
+        """Return a function that puts the head back to its present state."""
         snapshot, record = self.core.save(), self.record
 
         def restore() -> None:
@@ -133,19 +134,21 @@ class Machine:
         return restore
 
     def to_arrays(self) -> dict[str, Any]:
-        """Return what defines this machine; Kx and the factor are derived from it."""
+        """Return what defines this head; Kx and the factor are derived from it."""
         names = ("slot", "c", "group", "x", "lo", "hi", "mu", "target")
         return {name: getattr(self.core, name) for name in names} | {"record": self.record}
 
     @classmethod
-    def from_arrays(cls, key: Key, gram: Gram, problem: Problem, arrays: dict[str, Any]) -> Machine:
-        """Build the machine again."""
-        machine = cls.empty(key, gram, problem)
-        core = machine.core
+    def from_arrays(
+        cls, key: Key, gram: Gram, problem: Problem, arrays: dict[str, Any]
+    ) -> HeadState:
+        """Build the head again."""
+        head = cls.empty(key, gram, problem)
+        core = head.core
         core.admit(arrays["slot"], arrays["c"], arrays["group"])
         core.assign(*(arrays[name] for name in ("x", "lo", "hi", "mu", "target")))
-        machine.record = arrays["record"]
-        return machine
+        head.record = arrays["record"]
+        return head
 
     def update(
         self,
@@ -220,13 +223,13 @@ class Machine:
 
 
 def start_together(
-    machines: Sequence[Machine],
+    heads: Sequence[HeadState],
     parts: Parts,
     examples: Examples,
     problem: Problem,
     settings: Settings,
 ) -> list[Outcome]:
-    """Bring empty machines to their first optimum, in one call of the core.
+    """Bring empty heads to their first optimum, in one call of the core.
 
     Nothing is done, and the result is empty, if one of them has to wait for more examples.
     """
@@ -240,14 +243,14 @@ def start_together(
         return []
     targets = [problem.targets(*mass) for mass in masses]
     outcomes = settle_first(
-        [machine.core for machine in machines],
+        [head.core for head in heads],
         parts,
         rows,
-        targets if problem.needs_mass else targets * len(machines),
+        targets if problem.needs_mass else targets * len(heads),
         settings,
     )
-    for machine, outcome in zip(machines, outcomes, strict=True):
-        machine._note(outcome)
+    for head, outcome in zip(heads, outcomes, strict=True):
+        head._note(outcome)
     return outcomes
 
 
@@ -260,31 +263,44 @@ def _variables(members: np.ndarray, per: int) -> np.ndarray:
     return variables
 
 
-class HeadView:
+class MemberValues(NamedTuple):
+    """The members of a head: how much each counts, and how far it is from counting more.
+
+    The slack of a variable is its gradient, turned so that it is y f - 1 for a class label y: a
+    variable with a positive slack is 0, one with a negative slack at its other bound. Members
+    whose box is empty have no slack, infinity here.
+    """
+
+    slots: np.ndarray
+    x: np.ndarray
+    slack: np.ndarray
+
+
+class HeadReader:
     """What readers see of a head. Valid until the next change of the engine."""
 
-    def __init__(self, machine: Machine, problem: Problem) -> None:
-        self._machine = machine
+    def __init__(self, head: HeadState, problem: Problem) -> None:
+        self._head = head
         self._problem = problem
 
     @property
     def ready(self) -> bool:
         """Whether the head has a solution."""
-        return self._machine.ready
+        return self._head.ready
 
     @property
     def reason(self) -> str:
         """Why there is no solution yet."""
-        return self._machine.reason
+        return self._head.reason
 
     @property
     def readout(self) -> Readout:
         """How the decision function reads the state."""
-        core = self._machine.core
+        core = self._head.core
         return self._problem.readout(core.mu, core.rounding())
 
     def _expansion(self) -> tuple[np.ndarray, np.ndarray]:
-        slots, x = self._machine.core.support
+        slots, x = self._head.core.support
         order = np.argsort(slots)
         return slots[order], x[order]
 
@@ -298,14 +314,39 @@ class HeadView:
         """Coefficients of the support vectors in the decision function."""
         return self.readout.scale * self._expansion()[1]
 
-    def standing(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return slots, coefficients in the QP and values f of all members, as carried along."""
-        core = self._machine.core
+    def member_values(self) -> MemberValues:
+        """Return coefficients and slacks of all members, by the Kx carried along."""
+        core, per = self._head.core, self._problem.per
         if core.rough:
             core.refresh()
-        readout = self.readout
-        x = core.x.reshape(-1, self._problem.per).sum(axis=1)
-        return core.slot, x, readout.scale * core.kx + readout.intercept
+        x, lo, hi = core.x, core.lo, core.hi
+        g = core.kx.repeat(per) - core.c + np.asarray(core.mu)[core.group]
+        slack = np.where(hi > 0.0, g, np.where(lo < 0.0, -g, np.inf))
+        return MemberValues(
+            core.slot, x.reshape(-1, per).sum(axis=1), slack.reshape(-1, per).min(axis=1)
+        )
+
+    def bounding(self) -> np.ndarray:
+        """Return the slots of members at 0 that bound mu of a group without margin variable.
+
+        Without them mu could be another one: it must be at least c - Kx of every variable that
+        may rise, and at most that of every one that may fall.
+        """
+        core = self._head.core
+        if core.rough:
+            core.refresh()
+        per, x, group = self._problem.per, core.x, core.group
+        limit = core.c - core.kx.repeat(per)
+        rising, falling = (x == 0.0) & (core.hi > 0.0), (x == 0.0) & (core.lo < 0.0)
+        found = []
+        for e in range(self._problem.groups):
+            if (group[core.inside()] == e).any():
+                continue
+            for side, best in ((rising, np.argmax), (falling, np.argmin)):
+                (at,) = np.nonzero(side & (group == e))
+                if len(at):
+                    found.append(at[best(limit[at])] // per)
+        return np.asarray(core.slot[np.unique(np.array(found, dtype=np.int64))])
 
     @property
     def intercept(self) -> float:
@@ -315,8 +356,8 @@ class HeadView:
     @property
     def n_margin(self) -> int:
         """Number of variables strictly inside their box."""
-        return len(self._machine.core.inside())
+        return len(self._head.core.inside())
 
     def dual_objective(self) -> float:
         """Return c'x - 1/2 x'Kx, from scratch."""
-        return -float(self._machine.core.objective())
+        return -float(self._head.core.objective())

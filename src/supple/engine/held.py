@@ -1,0 +1,89 @@
+"""What a memory sees of the examples held."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+import numpy as np
+
+from supple.engine.operation import Operation
+
+__all__ = ["Held"]
+
+
+class Held:
+    """The examples that have not left, in the order of `slots`. Computed as it is asked for.
+
+    Valid until the next change of the state.
+    """
+
+    def __init__(self, op: Operation) -> None:
+        self._op = op
+        self._state = op.state
+
+    def __len__(self) -> int:
+        return self._op.n_present
+
+    @cached_property
+    def slots(self) -> np.ndarray:
+        """Where the examples are, ascending."""
+        return self._op.present()
+
+    @property
+    def ids(self) -> np.ndarray:
+        """Permanent names."""
+        return np.asarray(self._state.store.ids[self.slots])
+
+    @property
+    def y(self) -> np.ndarray:
+        """Class codes or targets."""
+        return np.asarray(self._state.store.y[self.slots])
+
+    @property
+    def weight(self) -> np.ndarray:
+        """Sample weights in force."""
+        return np.asarray(self._state.store.weight[self.slots])
+
+    @property
+    def arrival(self) -> np.ndarray:
+        """How many examples had come before each."""
+        return np.asarray(self._state.store.arrival[self.slots])
+
+    @property
+    def seen(self) -> int:
+        """Number of examples learned so far."""
+        return self._state.seen
+
+    @property
+    def depends_on_mass(self) -> bool:
+        """Whether the problem depends on the sum of all weights, idle examples included."""
+        return self._state.problem.needs_mass
+
+    def _mask(self, slots: np.ndarray) -> np.ndarray:
+        chosen = np.zeros(self._state.n, dtype=bool)
+        chosen[slots] = True
+        return np.asarray(chosen[self.slots])
+
+    def support(self) -> np.ndarray:
+        """Return which examples are support vectors of a head; all, while there is no head."""
+        heads = self._state.heads.values()
+        if not heads:
+            return np.ones(len(self), dtype=bool)
+        return self._mask(np.concatenate([head.slots for head in heads]))
+
+    def needed(self) -> np.ndarray:
+        """Return which examples no head can do without: support vectors, those that bound mu."""
+        bounding = [head.bounding() for head in self._state.heads.values()]
+        return self.support() | self._mask(np.concatenate([np.empty(0, dtype=np.int64), *bounding]))
+
+    def relevance(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the size of each example's coefficient, and its slack.
+
+        With several heads the largest size and the smallest slack; 0 and infinity without a head.
+        """
+        size, slack = np.zeros(self._state.n), np.full(self._state.n, np.inf)
+        for head in self._state.heads.values():
+            values = head.member_values()
+            size[values.slots] = np.maximum(size[values.slots], np.abs(values.x))
+            slack[values.slots] = np.minimum(slack[values.slots], values.slack)
+        return size[self.slots], slack[self.slots]

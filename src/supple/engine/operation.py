@@ -1,0 +1,206 @@
+"""One change of a state: it succeeds as a whole, or the state is as it was."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from supple.engine.head import HeadState, Key
+from supple.engine.state import State
+from supple.engine.step import Run, Step
+from supple.interrupts import Transaction
+from supple.progress import SILENCE
+from supple.solvers import Outcome
+
+__all__ = ["Operation"]
+
+
+class Operation:
+    """A transaction on the tables of a state, whichever engine makes it.
+
+    Examples that were held when it began stay in their slots until it has succeeded: those that
+    leave keep an empty box, or no membership in any head, until then. New examples come behind
+    them. To go back is therefore to cut the tables off at their former length and to restore the
+    heads from one snapshot each, which asks for no kernel value.
+
+    Parameters
+    ----------
+    state : State
+    run : Run
+    """
+
+    def __init__(self, state: State, run: Run) -> None:
+        self.state = state
+        self.run = run
+        self.before = state.n
+        self.outcomes: list[Outcome] = []
+        self.forgotten: list[Any] = []  # ids of examples that the memory let go
+        self._kkt = 0.0
+        self._iterations: Counter[Key] = Counter()
+        self._leaving: list[int] = []  # slots of old examples that have left, members still
+        self._dismissed: list[int] = []  # the same, members no longer
+        self._protected: set[Key] = set()
+        self._appended = False
+        self._others: list[Callable[[], None]] = []
+
+    # ------------------------------------------------------------------ begin and end
+
+    def also_restore(self, restore: Callable[[], None]) -> None:
+        """Call `restore`, too, if the operation fails."""
+        self._others.append(restore)
+
+    def __enter__(self) -> Self:
+        self._start = time.perf_counter()
+        self._transaction = Transaction(self.state.drop_derived)
+        self.undo = self._transaction.__enter__()
+        self.undo += [self.state.restorer(), *self._others]
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if kind is None:
+            try:
+                self._conclude()
+            except BaseException:
+                self._transaction.__exit__(*sys.exc_info())
+                raise
+        self._transaction.__exit__(kind, error, trace)
+
+    def _conclude(self) -> None:
+        """Take out those who have left: the last step, as it cannot be undone."""
+        for key, number in self._iterations.items():
+            if key in self.state.head_states:
+                self.state.head_states[key].iterations = number
+        if self._leaving or self._dismissed:
+            self._take_out(np.sort([*self._leaving, *self._dismissed]))
+
+    def step(self, action: str, ids: np.ndarray) -> Step:
+        """Return the record of the operation."""
+        outcomes = self.outcomes or [Outcome("none")]
+        solvers = [outcome.solver for outcome in outcomes]
+        heads = self.state.head_states.values()
+        step = Step(
+            action=action,
+            ids=ids,
+            solver=next((s for s in ("smo", "path", "simple", "lasvm") if s in solvers), "none"),
+            breakpoints=sum(outcome.breakpoints for outcome in outcomes),
+            iterations=sum(outcome.iterations for outcome in outcomes),
+            n_margin=sum(head.core.n_margin for head in heads),
+            kkt=self._kkt,
+            seconds=time.perf_counter() - self._start,
+        )
+        if self.forgotten:
+            step = step._replace(forgotten=np.array(self.forgotten))
+        return step
+
+    # ------------------------------------------------------------------ examples
+
+    def present(self) -> np.ndarray:
+        """Return the slots of the examples that have not left, ascending."""
+        slots = np.arange(self.state.n, dtype=np.int64)
+        gone = [*self._leaving, *self._dismissed]
+        return np.delete(slots, gone) if gone else slots
+
+    @property
+    def n_present(self) -> int:
+        """Number of examples that have not left."""
+        return self.state.n - len(self._leaving) - len(self._dismissed)
+
+    def append(
+        self,
+        X: Any,
+        y: np.ndarray,
+        weight: np.ndarray,
+        ids: np.ndarray,
+        groups: np.ndarray | None,
+    ) -> np.ndarray:
+        """Add examples to the tables, not yet to the heads, and return their slots."""
+        self._dismiss_leaving()
+        state = self.state
+        self.open_gram(X)
+        assert state.gram is not None
+        with self.run.progress or SILENCE:
+            state.gram.append(X)
+        slots = state.store.append(y, weight, ids, groups)
+        state.store.count_arrivals(ids)
+        return slots
+
+    def open_gram(self, X: Any) -> None:
+        """Make the Gram matrix, if there is none, for points like X; be ready to cut it off."""
+        state, before = self.state, self.before
+        if state.gram is None:
+            state.gram = state.empty_gram(X)
+        elif not self._appended:
+            gram = state.gram
+            self.undo.append(lambda: gram.truncate(before))
+        if not self._appended:
+            self.undo.append(lambda: state.store.truncate(before))
+        self._appended = True
+
+    def set_weight(self, slots: np.ndarray, weight: np.ndarray | float) -> None:
+        """Give examples other weights in the table."""
+        store = self.state.store
+        old = slots[slots < self.before]
+        values = store.weight[old]
+        if len(old):
+            self.undo.append(lambda: store.set_weight(old, values))
+        store.set_weight(slots, weight)
+
+    def let_go(self, slots: np.ndarray) -> None:
+        """Remove examples, whose variables are 0 in boxes that are empty, or who are idle."""
+        self.set_weight(slots, 0.0)
+        self._leaving.extend(slots[slots < self.before].tolist())
+        new = slots[slots >= self.before]
+        if len(new):
+            self._take_out(np.sort(new))
+
+    def dismiss(self, slots: np.ndarray) -> None:
+        """Remove examples at once from the heads; of those held before, nothing else for now."""
+        self.let_go(slots)
+        self._dismiss_leaving()
+
+    def _dismiss_leaving(self) -> None:
+        """Spare the heads the examples that have left, as the operation goes on."""
+        if not self._leaving:
+            return
+        slots = np.array(self._leaving, dtype=np.int64)
+        for head in self.state.head_states.values():
+            self.protect(head)
+            head.core.dismiss(slots)
+        self._dismissed += self._leaving
+        self._leaving = []
+
+    def _take_out(self, slots: np.ndarray) -> None:
+        """Remove examples at ascending slots; each time the last one takes the freed slot."""
+        state, falling = self.state, slots[::-1].copy()
+        assert state.gram is not None
+        state.store.expect_removals()
+        for head in state.head_states.values():
+            head.core.take_out(falling, state.n)
+        state.gram.remove(falling)
+        state.store.remove(falling)
+
+    # ------------------------------------------------------------------ heads
+
+    def protect(self, head: HeadState) -> None:
+        """Take a snapshot of a head, once, before it changes."""
+        if head.key not in self._protected:
+            self._protected.add(head.key)
+            self.undo.append(head.restorer())
+
+    def note(self, outcomes: Mapping[Key, Outcome]) -> None:
+        """Note what the solvers did in heads, all of which are at an optimum again."""
+        self.outcomes += outcomes.values()
+        self._kkt = max((outcome.kkt for outcome in outcomes.values()), default=0.0)
+        for key, outcome in outcomes.items():
+            self._iterations[key] += outcome.breakpoints + outcome.iterations

@@ -1,0 +1,50 @@
+"""The record of one operation, and who hears of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from supple.errors import NotConvergedWarning
+from supple.progress import Progress
+
+__all__ = ["Run", "Step"]
+
+NOTHING = np.empty(0, dtype=np.int64)
+
+
+class Step(NamedTuple):
+    """What one operation did, with all that the memory ordered."""
+
+    action: str
+    ids: np.ndarray  # that the operation was asked for
+    solver: str
+    breakpoints: int
+    iterations: int
+    n_margin: int
+    kkt: float
+    seconds: float
+    forgotten: np.ndarray = NOTHING  # ids of the examples that the memory let go
+
+
+@dataclass
+class Run:
+    """How the operations of an engine run, and who hears of them."""
+
+    threads: int = 1
+    not_converged: type[Warning] = NotConvergedWarning
+    progress: Progress | None = None  # of the present operation
+    listeners: list[Callable[[Step], None]] = field(default_factory=list)
+
+    def report(self, step: Step) -> Step:
+        """Tell the listeners."""
+        for listener in self.listeners:
+            listener(step)
+        return step
+
+    def alone(self) -> Run:
+        """Return the same without those who listen or look on, for a copy of the engine."""
+        return Run(self.threads, self.not_converged)

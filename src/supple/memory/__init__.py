@@ -1,0 +1,13 @@
+"""Memories: whom to keep, whom to forget, whom to re-weight as examples come.
+
+Every exact estimator takes one as its parameter `memory`.
+"""
+
+from supple.memory._base import Change, Memory
+from supple.memory.budget import Budget
+from supple.memory.decay import Decay
+from supple.memory.keep_all import KeepAll
+from supple.memory.support_vectors import SupportVectors
+from supple.memory.window import Window
+
+__all__ = ["Budget", "Change", "Decay", "KeepAll", "Memory", "SupportVectors", "Window"]

@@ -1,0 +1,189 @@
+"""What an engine asks of a memory, and the parameters that all memories have in common."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from supple.errors import InvalidInputError, worded
+
+__all__ = ["Change", "Held", "Memory"]
+
+_NOBODY = np.empty(0, dtype=np.int64)
+_NO_WEIGHT = np.empty(0)
+
+
+class Held(Protocol):
+    """The examples held, as a memory sees them; arrays are in the order of `slots`."""
+
+    def __len__(self) -> int: ...
+    @property
+    def slots(self) -> np.ndarray: ...
+    @property
+    def ids(self) -> np.ndarray: ...
+    @property
+    def y(self) -> np.ndarray: ...
+    @property
+    def weight(self) -> np.ndarray: ...
+    @property
+    def arrival(self) -> np.ndarray: ...
+    @property
+    def seen(self) -> int: ...
+    @property
+    def depends_on_mass(self) -> bool: ...
+    def support(self) -> np.ndarray: ...
+    def needed(self) -> np.ndarray: ...
+    def relevance(self) -> tuple[np.ndarray, np.ndarray]: ...
+
+
+class Change(NamedTuple):
+    """What a memory orders: new weights of some examples, and others that leave."""
+
+    slots: np.ndarray = _NOBODY
+    weight: np.ndarray = _NO_WEIGHT
+    forget: np.ndarray = _NOBODY
+
+
+class Memory:
+    """A rule for whom to keep, whom to forget and whom to re-weight as examples come.
+
+    Parameters are those of the constructor, as in scikit-learn: ``get_params``, ``set_params`` and
+    ``clone`` work, and so does a search over ``memory__size``. An estimator works with a copy of
+    the memory it was given; the copy is its attribute ``memory_`` and holds, in attributes that
+    end with an underscore, what is remembered of the past.
+    """
+
+    # Most examples held between two parts of a batch, if there is a limit.
+    capacity: int | None = None
+    # Whether the model is always that of `fit` on all examples that were not forgotten by name.
+    keeps_all: ClassVar[bool] = False
+
+    # ------------------------------------------------------------------ for the engine
+
+    def check(self) -> None:
+        """Raise if a parameter has a value that is not allowed."""
+
+    def portions(self, held: int, n: int) -> list[slice]:
+        """Return the parts in which `n` new examples are learned; `after` is called for each."""
+        return [slice(0, n)]
+
+    def before(self, held: Held) -> Change | None:
+        """Say what is to be done before new examples are learned."""
+        return None
+
+    def after(self, held: Held) -> Change | None:
+        """Say what is to be done when a part of the new examples has been learned."""
+        return None
+
+    def forgets(self, held: Held, ids: np.ndarray) -> None:
+        """Note that the user has these examples forgotten; they still are among those held."""
+
+    def reweights(self, ids: np.ndarray) -> None:
+        """Note that the user gives these examples other weights."""
+
+    def fate(self, ids: np.ndarray) -> str:
+        """Say, to be put behind an error message, what became of examples that are not held."""
+        return ""
+
+    def restorer(self) -> Callable[[], None]:
+        """Return a function that puts back what is remembered now.
+
+        Attributes are replaced, never changed in place.
+        """
+        remembered = self.__dict__.copy()
+
+        def restore() -> None:
+            self.__dict__.clear()
+            self.__dict__.update(remembered)
+
+        return restore
+
+    def copied(self) -> Self:
+        """Return a memory that remembers the same and goes on by itself."""
+        return copy.copy(self)
+
+    # ------------------------------------------------------------------ parameters
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "__init__" in cls.__dict__:
+            cls.__init__ = worded(cls.__init__)  # type: ignore[method-assign]
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return list(inspect.signature(cls).parameters)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Present by convention.
+
+        Returns
+        -------
+        params : dict
+            Values by name.
+        """
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, which take effect at the next `fit` of an estimator.
+
+        Parameters
+        ----------
+        **params : dict
+            Values by name.
+
+        Returns
+        -------
+        self : object
+            The memory.
+        """
+        for name, value in params.items():
+            if name not in self._names():
+                raise InvalidInputError(
+                    f"Invalid parameter {name!r} for memory {self}. Valid parameters are: "
+                    f"{self._names()!r}."
+                )
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({values})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.get_params() == other.get_params()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    # ------------------------------------------------------------------ checks
+
+    def _refuse(self, name: str, wanted: str) -> None:
+        raise InvalidInputError(
+            f"The {name!r} parameter of {type(self).__name__} must be {wanted}. Got "
+            f"{getattr(self, name)!r:.60} instead."
+        )
+
+    def _check_count(self, name: str, least: int) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+            self._refuse(name, f"an int in the range [{least}, inf)")
+
+    def _check_positive(self, name: str) -> None:
+        value = getattr(self, name)
+        real = isinstance(value, Real) and not isinstance(value, bool)
+        if not real or not 0.0 < value < float("inf"):
+            self._refuse(name, "a number in the range (0, inf)")
+
+    def _check_choice(self, name: str, choices: tuple[str, ...]) -> None:
+        value = getattr(self, name)
+        if not isinstance(value, str) or value not in choices:
+            self._refuse(name, "one of " + ", ".join(map(repr, choices)))
