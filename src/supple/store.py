@@ -237,7 +237,7 @@ class Store:
     def set_scaling(self, scaling: np.ndarray | bool) -> None:
         self._scaling[: self._n] = scaling
 
-    def set_weight(self, slots: np.ndarray, weight: np.ndarray | float) -> None:
+    def set_weight(self, slots: np.ndarray | slice, weight: np.ndarray | float) -> None:
         self._weight[slots] = weight
 
     def remove(self, slots: np.ndarray) -> None:

@@ -202,19 +202,17 @@ class Engine:
 
     def change(self, op: Operation, change: Change) -> None:
         """Give examples other weights and let others go, in one move of the heads."""
-        store = self.state.store
-        leaving = np.sort(change.forget)  # the order of a set changes no last digit
-        order = np.argsort(change.slots)
-        slots, new = change.slots[order], change.weight[order]
-        concerned = np.sort(np.concatenate([slots, leaving]))
-        before = store.weight[concerned]
+        store, slots, leaving = self.state.store, change.slots, change.forget
         weight = store.weight.copy()
-        weight[slots], weight[leaving] = new, 0.0
-        counts = self._recount(store.y[concerned], before, -1)
-        counts.update(self._recount(store.y[slots], new, +1) - self.state.per_class)
+        weight[slots], weight[leaving] = change.weight, 0.0
+        concerned = np.concatenate([slots, leaving]) if len(slots) else leaving
+        concerned = np.sort(concerned)  # the order of a set changes no last digit
+        counts = self._recount(store.y[concerned], store.weight[concerned], -1)
+        if len(slots):
+            counts = self._recount(store.y[slots], change.weight, +1, counts)
         self._reconcile(op, concerned, weight, counts, leaving=leaving)
         if len(slots):
-            op.set_weight(slots, new)
+            op.set_weight(slots, change.weight)
         if len(leaving):
             op.let_go(leaving)
 
@@ -222,11 +220,13 @@ class Engine:
         assert self.state.gram is not None
         self.state.gram.refuse_updates()
 
-    def _recount(self, y: np.ndarray, weight: np.ndarray, sign: int) -> Counter[int]:
+    def _recount(
+        self, y: np.ndarray, weight: np.ndarray, sign: int, counts: Counter[int] | None = None
+    ) -> Counter[int]:
         """Return the examples with positive weight per class after adding or removing some."""
-        counts = self.state.per_class
-        if not self.state.problem.labelled or not len(y):
-            return counts.copy()
+        counts = self.state.per_class if counts is None else counts
+        if not self.state.problem.labelled:
+            return counts
         counts = counts.copy()
         for code, number in enumerate(np.bincount(y[weight > 0.0].astype(np.intp)).tolist()):
             if number:

@@ -46,7 +46,7 @@ class Operation:
         self._leaving: list[int] = []  # slots of old examples that have left, members still
         self._dismissed: list[int] = []  # the same, members no longer
         self._protected: set[Key] = set()
-        self._appended = False
+        self._appended = self._weight_saved = False
         self._others: list[Callable[[], None]] = []
 
     # ------------------------------------------------------------------ begin and end
@@ -150,19 +150,20 @@ class Operation:
     def set_weight(self, slots: np.ndarray, weight: np.ndarray | float) -> None:
         """Give examples other weights in the table."""
         store = self.state.store
-        old = slots[slots < self.before]
-        values = store.weight[old]
-        if len(old):
-            self.undo.append(lambda: store.set_weight(old, values))
+        if not self._weight_saved:
+            self._weight_saved, values = True, store.weight[: self.before].copy()
+            self.undo.append(lambda: store.set_weight(slice(0, len(values)), values))
         store.set_weight(slots, weight)
 
     def let_go(self, slots: np.ndarray) -> None:
         """Remove examples, whose variables are 0 in boxes that are empty, or who are idle."""
         self.set_weight(slots, 0.0)
-        self._leaving.extend(slots[slots < self.before].tolist())
-        new = slots[slots >= self.before]
-        if len(new):
-            self._take_out(np.sort(new))
+        new = slots >= self.before
+        if not new.any():
+            self._leaving += slots.tolist()
+            return
+        self._leaving += slots[~new].tolist()
+        self._take_out(np.sort(slots[new]))
 
     def dismiss(self, slots: np.ndarray) -> None:
         """Remove examples at once from the heads; of those held before, nothing else for now."""
