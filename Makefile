@@ -84,8 +84,9 @@ stress: $(READY) ## threads, Ctrl-C and want of memory at random moments (half a
 	$(RUN) benchmarks/stress.py interrupts --trials 2000
 	$(RUN) benchmarks/stress.py memory --trials 400
 
-endurance: $(READY) ## 100,000 mixed updates
+endurance: $(READY) ## 100,000 mixed updates, alone and with memories
 	$(RUN) benchmarks/endurance.py
+	$(RUN) benchmarks/endurance.py --memory all
 
 fuzz: $(READY) ## random walks on ordinary and wild data, every step certified (FUZZ: its options)
 	$(RUN) benchmarks/fuzz.py $(FUZZ)
