@@ -175,6 +175,15 @@ void bind_gram(nb::module_& m) {
                      return g.evaluations();
                    })
       .def("release", &Gram::release)
+      .def("closest_pair",
+           [](Gram& g, const In1<std::int64_t>& slots, const In1<double>& label,
+              const In1<double>& weight) {
+             require(label.shape(0) == slots.shape(0) && weight.shape(0) == slots.shape(0),
+                     "label and weight need one entry per slot");
+             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
+             nb::gil_scoped_release release;
+             return g.closest_pair(to_vector(slots), label.data(), weight.data());
+           })
       .def("diagonal",
            [](const Gram& g) {
              std::vector<double> out(g.size());

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 #include "watch.hpp"
@@ -72,6 +73,27 @@ void Gram::among(const Slots& slots, double* out, std::size_t stride) {
     const double* all = row(static_cast<std::size_t>(slots[i]));
     for (std::size_t j = i; j < slots.size(); ++j) out[i * stride + j] = all[slots[j]];
   }
+}
+
+std::pair<std::size_t, std::size_t> Gram::closest_pair(const Slots& slots, const double* label,
+                                                       const double* weight) {
+  std::pair<std::size_t, std::size_t> best{0, 0};
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 1; i < slots.size(); ++i) {
+    const double* all = row(static_cast<std::size_t>(slots[i]));
+    const double own = diagonal_[static_cast<std::size_t>(slots[i])];
+    for (std::size_t j = 0; j < i; ++j) {
+      if (label[j] != label[i]) continue;
+      const auto other = static_cast<std::size_t>(slots[j]);
+      const double squared = std::max(own + diagonal_[other] - 2.0 * all[other], 0.0);
+      const double cost = squared * (weight[i] * weight[j] / (weight[i] + weight[j]));
+      if (cost < least) {
+        least = cost;
+        best = {j, i};
+      }
+    }
+  }
+  return best;
 }
 
 Gram::Entry& Gram::enter(std::size_t slot) {

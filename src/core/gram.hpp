@@ -62,6 +62,11 @@ class Gram {
   virtual bool patch_has_room(std::size_t) const { return false; }  // for so many examples
   virtual void release() {}  // what blocks are computed from, until it is needed again
   virtual bool linear() const { return false; }
+  // The two of these examples, of one label, whose merger costs least: w1 w2 / (w1 + w2) times the
+  // squared distance in feature space (Ward). Positions in `slots`, the earlier first and of equal
+  // pairs the earliest; {0, 0} if no two have the same label.
+  std::pair<std::size_t, std::size_t> closest_pair(const Slots& slots, const double* label,
+                                                   const double* weight);
   void clear();
   // So that so many removals, which come next, cannot fail half-way for want of memory.
   void expect_removals(std::size_t count);

@@ -184,8 +184,9 @@ class Store:
         weight: np.ndarray,
         ids: np.ndarray,
         groups: np.ndarray | None = None,
+        arrival: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Add examples and return their slots."""
+        """Add examples and return their slots; they arrive now unless `arrival` says when."""
         start, stop = self._n, self._n + len(ids)
         if not start and ids.dtype != self._id.dtype:
             self._id = np.zeros(len(self._id), dtype=ids.dtype)
@@ -201,7 +202,9 @@ class Store:
         self._weight[start:stop] = weight
         self._id[start:stop] = ids
         self._group[start:stop] = groups
-        self._arrival[start:stop] = np.arange(self.seen, self.seen + len(ids))
+        self._arrival[start:stop] = (
+            np.arange(self.seen, self.seen + len(ids)) if arrival is None else arrival
+        )
         self._scaling[start:stop] = False
         if self._known is not None:
             self._known |= zip(ids.tolist(), range(start, stop), strict=True)

@@ -33,7 +33,7 @@ def stream(n=90, classes=3, seed=1):
 def refit(model, X, y, **weights):
     """Return SVC fitted to the examples that `model` holds; its ids are row numbers."""
     held = model.ids_
-    params = {k: v for k, v in model.get_params().items() if k != "budget"}
+    params = {k: v for k, v in model.get_params().items() if k not in ("budget", "rule")}
     weights = {name: value[held] for name, value in weights.items()}
     return SVC(**params).fit(X[held], y[held], **weights)
 
@@ -63,7 +63,7 @@ def slow_budget(X, y, budget, weight=None, **params):
 def test_the_least_relevant_leaves(classes, multi_class):
     X, y = stream(60, classes)
     params = {"C": 5.0, "gamma": 0.5, "multi_class": multi_class}
-    model = BudgetSVC(budget=M, **params).fit(X, y)
+    model = BudgetSVC(budget=M, rule="relevance", **params).fit(X, y)
     assert sorted(model.ids_) == slow_budget(X, y, M, **params)
     assert model.kkt_violation_ <= 1e-8
     again = refit(model, X, y)
@@ -74,7 +74,7 @@ def test_weights():
     X, y = stream(60, 2)
     weight = np.random.default_rng(3).uniform(0.2, 3.0, len(y))
     params = {"C": 2.0, "gamma": 0.5, "class_weight": {0: 2.0}}
-    model = BudgetSVC(budget=M, **params).fit(X, y, sample_weight=weight)
+    model = BudgetSVC(budget=M, rule="relevance", **params).fit(X, y, sample_weight=weight)
     assert sorted(model.ids_) == slow_budget(X, y, M, weight, **params)
     again = refit(model, X, y, sample_weight=weight)
     assert_allclose(model.decision_function(X), again.decision_function(X), **CLOSE)
@@ -82,7 +82,7 @@ def test_weights():
 
 def test_until_it_is_full_it_is_an_svc():
     X, y = stream(M)
-    model = BudgetSVC(budget=M, gamma=0.5).fit(X, y)
+    model = BudgetSVC(budget=M, rule="relevance", gamma=0.5).fit(X, y)
     exact = SVC(gamma=0.5).fit(X, y)
     assert_array_equal(np.sort(model.ids_), np.arange(M))
     assert_allclose(model.decision_function(X), exact.decision_function(X), **CLOSE)
@@ -90,8 +90,8 @@ def test_until_it_is_full_it_is_an_svc():
 
 def test_batches_do_not_matter():
     X, y = stream()
-    whole = BudgetSVC(budget=M, gamma=0.5).partial_fit(X, y)
-    parts = BudgetSVC(budget=M, gamma=0.5)
+    whole = BudgetSVC(budget=M, rule="relevance", gamma=0.5).partial_fit(X, y)
+    parts = BudgetSVC(budget=M, rule="relevance", gamma=0.5)
     for start, stop in ((0, 1), (1, 2), (2, 30), (30, 31), (31, 90)):
         parts.partial_fit(X[start:stop], y[start:stop])
     assert set(parts.ids_) == set(whole.ids_)
@@ -113,7 +113,9 @@ def one_row_each(n):
 @pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
 def test_no_kernel_value_is_computed_twice(form, multi_class):
     X, y = stream()
-    model = BudgetSVC(budget=M, C=50.0, gamma=0.5, multi_class=multi_class).fit(form(X), y)
+    model = BudgetSVC(budget=M, rule="relevance", C=50.0, gamma=0.5, multi_class=multi_class).fit(
+        form(X), y
+    )
     assert model.n_kernel_evals_ == one_row_each(len(y))
     model.kkt_violation_, model.dual_objective_, model.predict(X)
     assert model.n_kernel_evals_ == one_row_each(len(y))
@@ -127,10 +129,10 @@ def test_a_callable_kernel_is_asked_for_each_pair_once():
         asked.append(len(A) * len(B))
         return np.exp(-0.5 * ((A[:, None] - B[None]) ** 2).sum(axis=2))
 
-    model = BudgetSVC(budget=M, kernel=kernel).fit(X, y)
+    model = BudgetSVC(budget=M, rule="relevance", kernel=kernel).fit(X, y)
     # The diagonal comes before the row, hence once more.
     assert sum(asked) == model.n_kernel_evals_ == one_row_each(len(y)) + len(y)
-    same = BudgetSVC(budget=M, gamma=0.5).fit(X, y)
+    same = BudgetSVC(budget=M, rule="relevance", gamma=0.5).fit(X, y)
     assert_array_equal(model.ids_, same.ids_)
 
 
@@ -146,7 +148,7 @@ def test_the_window_computes_one_row_for_each_example():
 
 def test_a_small_cache_size_does_not_matter():
     X, y = stream()
-    model = BudgetSVC(budget=M, gamma=0.5, cache_size=1e-4).fit(X, y)
+    model = BudgetSVC(budget=M, rule="relevance", gamma=0.5, cache_size=1e-4).fit(X, y)
     assert model.n_kernel_evals_ == one_row_each(len(y))
 
 
@@ -156,7 +158,7 @@ def test_a_small_cache_size_does_not_matter():
 def test_a_class_may_come_late_and_a_stream_start_with_one():
     X, y = stream()
     order = np.argsort(y, kind="stable")
-    model = BudgetSVC(budget=M, gamma=0.5)
+    model = BudgetSVC(budget=M, rule="relevance", gamma=0.5)
     model.partial_fit(X[order[:20]], y[order[:20]])
     assert_array_equal(np.sort(model.ids_), np.arange(5, 20))  # the oldest left
     assert_array_equal(model.predict(X[:3]), [0, 0, 0])
@@ -168,17 +170,17 @@ def test_a_class_may_come_late_and_a_stream_start_with_one():
 
 def test_saved_and_resumed():
     X, y = stream()
-    model = BudgetSVC(budget=M, gamma=0.5).partial_fit(X[:50], y[:50])
+    model = BudgetSVC(budget=M, rule="relevance", gamma=0.5).partial_fit(X[:50], y[:50])
     for resumed in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
         resumed.partial_fit(X[50:], y[50:])
-        straight = BudgetSVC(budget=M, gamma=0.5).partial_fit(X, y)
+        straight = BudgetSVC(budget=M, rule="relevance", gamma=0.5).partial_fit(X, y)
         assert_array_equal(np.sort(resumed.ids_), np.sort(straight.ids_))
         assert_allclose(resumed.decision_function(X), straight.decision_function(X), **CLOSE)
 
 
 def test_exact_updates_of_what_is_held():
     X, y = stream()
-    model = BudgetSVC(budget=M, gamma=0.5).fit(X, y)
+    model = BudgetSVC(budget=M, rule="relevance", gamma=0.5).fit(X, y)
     weight = np.ones(len(y))
     some = model.ids_[:3]
     weight[some[1:]] = 0.5
@@ -204,19 +206,21 @@ def assert_as_before(model, X, before):
 @pytest.mark.parametrize("at", [1, 2, 17, 40])
 def test_a_call_that_breaks_off_changes_nothing(error, at):
     X, y = stream()
-    model = BudgetSVC(budget=M, gamma=0.5).partial_fit(X[:40], y[:40])
+    model = BudgetSVC(budget=M, rule="relevance", gamma=0.5).partial_fit(X[:40], y[:40])
     before = state(model, X)
     with broken_solver(at, error), pytest.raises(error):
         model.partial_fit(X[40:], [*y[40:89], 7])
     assert_as_before(model, X, before)
     model.partial_fit(X[40:], y[40:])
-    straight = BudgetSVC(budget=M, gamma=0.5).partial_fit(X, y)
+    straight = BudgetSVC(budget=M, rule="relevance", gamma=0.5).partial_fit(X, y)
     assert_array_equal(np.sort(model.ids_), np.sort(straight.ids_))
 
 
 def test_a_kernel_that_overflows_in_the_middle_changes_nothing():
     X, y = stream()
-    model = BudgetSVC(budget=M, kernel="poly", gamma=1.0).partial_fit(X[:40], y[:40])
+    model = BudgetSVC(budget=M, rule="relevance", kernel="poly", gamma=1.0).partial_fit(
+        X[:40], y[:40]
+    )
     before = state(model, X)
     far = X[40:].copy()
     far[20] = 1e60
@@ -227,7 +231,7 @@ def test_a_kernel_that_overflows_in_the_middle_changes_nothing():
 
 def test_ids():
     X, y = stream()
-    model = BudgetSVC(budget=M, gamma=0.5).partial_fit(X[:40], y[:40])
+    model = BudgetSVC(budget=M, rule="relevance", gamma=0.5).partial_fit(X[:40], y[:40])
     before = state(model, X)
     for ids in ([1000, 1000], [1000, int(model.ids_[0])]):
         with pytest.raises(DuplicateIdError):
@@ -244,7 +248,7 @@ def test_bad_budgets(budget):
 
 def test_a_changed_budget_is_not_applied_silently():
     X, y = stream()
-    model = BudgetSVC(budget=M, gamma=0.5).partial_fit(X[:40], y[:40])
+    model = BudgetSVC(budget=M, rule="relevance", gamma=0.5).partial_fit(X[:40], y[:40])
     model.set_params(budget=10)
     with pytest.raises(InvalidInputError, match="'budget' parameter"):
         model.partial_fit(X[40:], y[40:])

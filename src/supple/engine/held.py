@@ -10,6 +10,8 @@ from supple.engine.operation import Operation
 
 __all__ = ["Held"]
 
+_LIGHTEST = float(np.finfo(np.float64).tiny)  # no 0 / 0 for two examples without weight
+
 
 class Held:
     """The examples that have not left, in the order of `slots`. Computed as it is asked for.
@@ -55,6 +57,11 @@ class Held:
         return self._state.seen
 
     @property
+    def labelled(self) -> bool:
+        """Whether `y` holds classes."""
+        return self._state.problem.labelled
+
+    @property
     def depends_on_mass(self) -> bool:
         """Whether the problem depends on the sum of all weights, idle examples included."""
         return self._state.problem.needs_mass
@@ -87,3 +94,18 @@ class Held:
             size[values.slots] = np.maximum(size[values.slots], np.abs(values.x))
             slack[values.slots] = np.minimum(slack[values.slots], values.slack)
         return size[self.slots], slack[self.slots]
+
+    def closest_pair(self) -> tuple[int, int] | None:
+        """Return the slots of the two examples, of one class, whose merger costs least.
+
+        The earlier one comes first; None if every example is the only one of its class.
+        """
+        gram, order = self._state.gram, np.argsort(self.arrival, kind="stable")
+        assert gram is not None
+        label = self.y if self.labelled else np.zeros(len(self))
+        first, second = gram.core.closest_pair(
+            self.slots[order], label[order], np.maximum(self.weight[order], _LIGHTEST)
+        )
+        if first == second:
+            return None
+        return int(self.slots[order[first]]), int(self.slots[order[second]])

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 
 from supple.engine.head import HeadState, Key
 from supple.engine.state import State
@@ -135,6 +136,23 @@ class Operation:
         state.store.count_arrivals(ids)
         return slots
 
+    def append_mean(self, X: Any, pair: np.ndarray, name: Hashable) -> np.ndarray:
+        """Add the weighted mean of two examples, with weight 0, and return its slot."""
+        store = self.state.store
+        weight = store.weight[pair]
+        share = weight / weight.sum() if weight.any() else np.full(2, 0.5)
+        y, groups = store.y[pair], store.groups[pair]
+        group = groups[0] if groups[0] == groups[1] else None
+        one = np.empty(1, dtype=store.ids.dtype)
+        one[0] = name
+        self._dismiss_leaving()
+        self.open_gram(X)
+        assert self.state.gram is not None
+        self.state.gram.append(_mean(X, share))
+        mean = y[:1] if y[0] == y[1] else np.array([share @ y])
+        arrival = store.arrival[pair].max(keepdims=True)
+        return store.append(mean, np.zeros(1), one, np.array([group], dtype=object), arrival)
+
     def open_gram(self, X: Any) -> None:
         """Make the Gram matrix, if there is none, for points like X; be ready to cut it off."""
         state, before = self.state, self.before
@@ -205,3 +223,10 @@ class Operation:
         self._kkt = max((outcome.kkt for outcome in outcomes.values()), default=0.0)
         for key, outcome in outcomes.items():
             self._iterations[key] += outcome.breakpoints + outcome.iterations
+
+
+def _mean(X: Any, share: np.ndarray) -> Any:
+    """Return the mean of two rows with these shares, in the form and precision of X."""
+    if sparse.issparse(X):
+        return (X[[0]] * share[0] + X[[1]] * share[1]).astype(X.dtype)
+    return (share @ X.astype(np.float64)).astype(X.dtype)[None]

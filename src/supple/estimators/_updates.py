@@ -132,9 +132,15 @@ class ExactUpdates(BaseSVM):
                 f"{'none' if ids is None else 'both'} of them instead."
             )
         if groups is not None:
+            if self._exact(model).memory.mixed:
+                raise InvalidInputError(
+                    "forget cannot tell groups apart any more: the memory has merged examples of "
+                    "different groups. Exact unlearning needs a memory that keeps examples, such "
+                    "as Window or KeepAll."
+                )
             return model.state.members(check_groups(groups), ignore=ignore)
         given = check_ids(ids)
-        return given[model.state.holding(given)] if ignore else given
+        return given[self._exact(model).holding(given)] if ignore else given
 
     def _gamma_without(self, model: Model, ids: NDArray[Any]) -> float:
         """Return gamma="scale" of the examples that remain; as it is if none does."""

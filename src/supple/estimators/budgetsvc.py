@@ -15,27 +15,29 @@ from supple.memory import Budget
 class BudgetSVC(SVC):
     """Classify by the maximum margin with at most `budget` examples in memory.
 
-    The examples are learned one by one, exactly. When more than `budget` are held, the least
-    relevant one is forgotten, exactly (Tax & Laskov 2003): the one with the smallest weight::
-
-        r_i = max_h |x_hi|,    x_hi = y_hi alpha_hi  in machine h,
-
-    among equals (all non-support vectors have r_i = 0) the one with the largest margin
-    min_h y_hi f_h(x_i), then the oldest. So the model is always the optimum on the examples held,
-    and it is that of :class:`SVC` until the budget is met; from then on it depends on the order of
-    the examples. Every kernel value is computed once, when an example arrives: `budget` values for
-    each. Kernel values take about 10 budget^2 bytes, whatever `cache_size`.
+    This is :class:`SVC` with ``memory=Budget(budget, rule)``: the examples are learned one by one,
+    exactly, and when more than `budget` are held, :class:`~supple.memory.Budget` says which two
+    become one or which one leaves, exactly again. So the model is always the optimum on the
+    examples held, and it is that of :class:`SVC` until the budget is met; from then on it depends
+    on the order of the examples. Kernel values are kept, in about 20 budget^2 bytes whatever
+    `cache_size` (up to 256 MB): one row of at most twice `budget` values for each example.
 
     Parameters
     ----------
     budget : int, default=500
         Most examples held between two examples of the stream, at least 2. With fewer examples than
         classes, classes are forgotten.
+    rule : {"merge", "relevance", "oldest"}, default="merge"
+        What is done when there are more: an example that no machine needs leaves, or the closest
+        two of one class become one; the least relevant one leaves (Tax & Laskov 2003); or the
+        oldest.
     **others : those of :class:`SVC`
-        But for ``kernel="precomputed"``, which cannot take updates.
+        But for `memory`, and ``kernel="precomputed"``, which cannot take updates.
 
     Attributes
     ----------
+    memory_ : Budget
+        The memory in use; its ``stands_for_`` tells what was merged.
     n_kernel_evals_ : int
         Kernel values computed since the last `fit` to learn, not those of predictions.
     others : those of :class:`SVC`
@@ -54,12 +56,14 @@ class BudgetSVC(SVC):
         **SVC._parameter_constraints,
         "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
         "budget": [Interval(Integral, 2, None, closed="left")],
+        "rule": [StrOptions({"merge", "relevance", "oldest"})],
     }
 
     def __init__(
         self,
         *,
         budget: int = 500,
+        rule: str = "merge",
         C: float = 1.0,
         kernel: Any = "rbf",
         degree: int = 3,
@@ -94,6 +98,7 @@ class BudgetSVC(SVC):
             multi_class=multi_class,
         )
         self.budget = budget
+        self.rule = rule
 
     def _memory(self, params: Mapping[str, Any]) -> Budget:
-        return Budget(params["budget"])
+        return Budget(params["budget"], params["rule"])

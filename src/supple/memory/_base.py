@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -35,18 +35,22 @@ class Held(Protocol):
     @property
     def seen(self) -> int: ...
     @property
+    def labelled(self) -> bool: ...
+    @property
     def depends_on_mass(self) -> bool: ...
     def support(self) -> np.ndarray: ...
     def needed(self) -> np.ndarray: ...
     def relevance(self) -> tuple[np.ndarray, np.ndarray]: ...
+    def closest_pair(self) -> tuple[int, int] | None: ...
 
 
 class Change(NamedTuple):
-    """What a memory orders: new weights of some examples, and others that leave."""
+    """What a memory orders: other weights, examples that leave, or two that become one."""
 
     slots: np.ndarray = _NOBODY
     weight: np.ndarray = _NO_WEIGHT
     forget: np.ndarray = _NOBODY
+    join: tuple[int, int] | None = None  # their slots
 
 
 class Memory:
@@ -62,6 +66,8 @@ class Memory:
     capacity: int | None = None
     # Whether the model is always that of `fit` on all examples that were not forgotten by name.
     keeps_all: ClassVar[bool] = False
+    # Whether examples of different groups have become one.
+    mixed = False
 
     # ------------------------------------------------------------------ for the engine
 
@@ -85,6 +91,13 @@ class Memory:
 
     def reweights(self, ids: np.ndarray) -> None:
         """Note that the user gives these examples other weights."""
+
+    def name_of_next(self, ids: np.ndarray) -> Hashable | None:
+        """Return an id for an example that two become, None if none can be made of such `ids`."""
+        return None
+
+    def joined(self, ids: tuple[Hashable, Hashable], name: Hashable, *, mixed: bool) -> None:
+        """Note that two examples, of `mixed` groups, become one, which may have one's name."""
 
     def fate(self, ids: np.ndarray) -> str:
         """Say, to be put behind an error message, what became of examples that are not held."""

@@ -1,6 +1,9 @@
-"""A fixed number of examples, of which the least relevant leaves (Tax & Laskov 2003)."""
+"""A fixed number of examples (Tax & Laskov 2003), without collapse where classes overlap."""
 
 from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,6 +11,8 @@ from supple.memory._base import Change, Held, Memory
 from supple.memory.window import oldest
 
 __all__ = ["Budget", "least_relevant"]
+
+_NAMES = 100  # that a merged example remembers of those it stands for, the latest
 
 
 def least_relevant(size: np.ndarray, slack: np.ndarray, arrival: np.ndarray) -> int:
@@ -37,24 +42,72 @@ def least_relevant(size: np.ndarray, slack: np.ndarray, arrival: np.ndarray) -> 
     return int(tied[np.argmin(arrival[tied])])
 
 
+class _Merged(NamedTuple):
+    """What a merged example stands for."""
+
+    number: int
+    names: tuple[Hashable, ...]  # of these, the latest
+
+
 class Budget(Memory):
-    """Keep at most `size` examples.
+    """Keep at most `size` examples: merge the two closest, or let one go.
+
+    The examples are learned one by one, exactly. When more than `size` are held, `rule` says what
+    is done about it, exactly again, so that the model is always the optimum on the examples held:
+
+    - "merge": of a classifier the example that no machine needs leaves, x_i = 0 with the largest
+      margin. If there is none, and with other machines always, two examples of one class (any two,
+      if there are no classes) become one, those with the least::
+
+          |phi(x_i) - phi(x_j)|^2 w_i w_j / (w_i + w_j),
+
+      which is the growth of the variance around class means that it costs (Ward 1963). The new
+      example has the weighted mean of both, the sum of their weights and an id of its own: -1, -2
+      and so on, or "merged-1" where ids are strings. Objects that a kernel function compares have
+      no mean, and ids of other kinds no continuation: then the heavier of the two stays, with the
+      weight of both.
+    - "relevance": the example with the smallest weight leaves, max_h |x_hi| over the machines h,
+      among equals the one with the largest margin, then the oldest (Tax & Laskov 2003). Where
+      classes overlap, examples on the wrong side have the largest weights and fill the memory.
+    - "oldest": the example that came first leaves, as in a :class:`Window`.
+
+    What was merged cannot be forgotten by name: `forget` refuses and says what it became part of.
+    Exact unlearning needs a memory that keeps examples.
 
     Parameters
     ----------
     size : int, default=500
-        Most examples held between two examples of the stream.
-    rule : {"relevance", "oldest"}, default="relevance"
-        Who leaves.
+        Most examples held between two examples of the stream, at least 2. With fewer examples than
+        classes, classes are forgotten.
+    rule : {"merge", "relevance", "oldest"}, default="merge"
+        What is done when there are more.
+
+    Attributes
+    ----------
+    n_merged_ : int
+        Number of mergers so far.
+    stands_for_ : dict
+        The ids that each merged example held stands for, of more than 100 the latest.
+
+    Examples
+    --------
+    >>> from supple import SVC
+    >>> from supple.memory import Budget
+    >>> model = SVC(gamma=0.5, memory=Budget(size=4))
+    >>> _ = model.fit([[0.0], [0.1], [2.0], [1.0], [2.1], [3.0]], [0, 0, 0, 1, 1, 1])
+    >>> sorted(model.ids_.tolist()), model.memory_.stands_for_
+    ([-1, 1, 2, 3], {-1: (4, 5)})
     """
 
-    def __init__(self, size: int = 500, rule: str = "relevance") -> None:
+    def __init__(self, size: int = 500, rule: str = "merge") -> None:
         self.size = size
         self.rule = rule
+        self.n_merged_ = 0
+        self._merged: dict[Hashable, _Merged] = {}
 
     def check(self) -> None:
         self._check_count("size", 2)
-        self._check_choice("rule", ("relevance", "oldest"))
+        self._check_choice("rule", ("merge", "relevance", "oldest"))
 
     @property
     def capacity(self) -> int:  # type: ignore[override]
@@ -68,7 +121,68 @@ class Budget(Memory):
         if len(held) <= self.size:
             return None
         if self.rule == "oldest":
-            leaving = int(oldest(held.arrival, 1)[0])
-        else:
-            leaving = least_relevant(*held.relevance(), held.arrival)
-        return Change(forget=held.slots[[leaving]])
+            return Change(forget=held.slots[oldest(held.arrival, 1)])
+        idle = not held.weight.all()
+        if self.rule == "relevance" or held.labelled or idle:
+            size, slack = held.relevance()
+            leaving = least_relevant(size, slack, held.arrival)
+            if self.rule == "relevance" or size[leaving] == 0.0:
+                return self._without(held, leaving)
+        pair = held.closest_pair()
+        if pair is None:  # fewer examples than classes
+            return self._without(held, int(oldest(held.arrival, 1)[0]))
+        return Change(join=pair)
+
+    def _without(self, held: Held, position: int) -> Change:
+        slots = held.slots[[position]]
+        self._drop(held.ids[[position]])
+        return Change(forget=slots)
+
+    # ------------------------------------------------------------------ what was merged
+
+    def name_of_next(self, ids: np.ndarray) -> Hashable | None:
+        if not isinstance(ids.item(0), int | str):
+            return None
+        taken, number = set(ids.tolist()), self.n_merged_ + 1
+        while True:
+            name = -number if isinstance(ids.item(0), int) else f"merged-{number}"
+            if name not in taken:
+                return name
+            number += 1
+
+    def joined(self, ids: tuple[Hashable, Hashable], name: Hashable, *, mixed: bool) -> None:
+        parts = [self._merged.get(i, _Merged(1, (i,))) for i in ids]
+        number, names = sum(p.number for p in parts), parts[0].names + parts[1].names
+        self._merged = {i: m for i, m in self._merged.items() if i not in ids}
+        self._merged[name] = _Merged(number, names[-_NAMES:])
+        self.n_merged_ += 1
+        self.mixed = self.mixed or mixed
+
+    def forgets(self, held: Held, ids: np.ndarray) -> None:
+        self._drop(ids)
+
+    def _drop(self, ids: np.ndarray) -> None:
+        leaving = set(ids.tolist())
+        if leaving & self._merged.keys():
+            self._merged = {i: m for i, m in self._merged.items() if i not in leaving}
+
+    @property
+    def stands_for_(self) -> dict[Hashable, tuple[Hashable, ...]]:
+        """The ids that each merged example held stands for, of more than 100 the latest."""
+        return {i: merged.names for i, merged in self._merged.items()}
+
+    def fate(self, ids: np.ndarray) -> str:
+        for name, merged in self._merged.items():
+            for i in ids.tolist():
+                if i in merged.names and i != name:
+                    return (
+                        f" Example {i!r} was merged into {name!r}, which stands for "
+                        f"{merged.number} examples and can only be forgotten as a whole. Exact "
+                        "unlearning needs a memory that keeps examples, such as Window or KeepAll."
+                    )
+        if any(merged.number > len(merged.names) for merged in self._merged.values()):
+            return (
+                f" {self} merges examples and has not kept all their ids: these may be parts of "
+                "others. Exact unlearning needs a memory that keeps examples."
+            )
+        return ""
