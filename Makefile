@@ -56,9 +56,11 @@ bench-online: $(READY) ## LASVC beside scikit-learn and SimpleSVC beside SVC (SU
 	$(RUN) benchmarks/simple.py
 	$(RUN) benchmarks/lasvm.py
 
-bench-memory: $(READY) ## small memories beside the papers' tables (SUPPLE_DATA: usps.npz)
+bench-memory: $(READY) ## small memories beside the papers' tables and on overlapping classes (SUPPLE_DATA: more sets)
 	$(RUN) benchmarks/sv_incremental.py
 	$(RUN) benchmarks/budget.py
+	$(RUN) benchmarks/memories.py
+	$(RUN) benchmarks/memories.py --endless
 
 bench-ids: $(READY) ## integer and string ids: a table of a million, and whole updates (IDS: options)
 	$(RUN) benchmarks/ids.py $(IDS)

@@ -74,7 +74,7 @@ class Reading:
         decisions, support, kkt, evaluations = [], [], [], 0
         wall, cpu = time.perf_counter(), time.process_time()
         for k in range(10):
-            model = supple.BudgetSVC(budget=M, C=C, gamma=self.gamma)
+            model = supple.BudgetSVC(budget=M, rule="relevance", C=C, gamma=self.gamma)
             model.partial_fit(self.X, self.y == k)
             decisions.append(model.decision_function(self.X_test))
             support.append(len(model.support_))

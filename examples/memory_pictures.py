@@ -3,8 +3,8 @@
 The first shows two batches of normally distributed examples whose concepts differ (Rüping 2001,
 section 4.1), and the lines that remember the first batch by its support vectors: as they are, or
 weighted for the examples that they stand for. The second shows the test error of BudgetSVC over
-its budget, beside that of the latest examples: where the classes can nearly be separated the least
-relevant example is the right one to forget, where they overlap it is not.
+its budget by two rules, beside that of the latest examples: where the classes overlap, the least
+relevant example is the wrong one to forget.
 """
 
 from pathlib import Path
@@ -77,10 +77,14 @@ def draw_budget(path=IMAGES / "budget.png"):
         def error(model, test=test):
             return 100.0 * (1.0 - model.score(*test))
 
-        kept = [error(supple.BudgetSVC(budget=M, **kind).fit(X, y)) for M in BUDGETS]
+        merged, kept = (
+            [error(supple.BudgetSVC(budget=M, rule=rule, **kind).fit(X, y)) for M in BUDGETS]
+            for rule in ("merge", "relevance")
+        )
         latest = [error(supple.SVC(**kind).fit(X[-M:], y[-M:])) for M in BUDGETS]
         exact = supple.SVC(**kind).fit(X, y)
-        ax.semilogx(BUDGETS, kept, "o-", color=ORANGE, label="BudgetSVC")
+        ax.semilogx(BUDGETS, merged, "o-", color=ORANGE, label="the closest are merged")
+        ax.semilogx(BUDGETS, kept, "^-.", color=GREY, label="the least relevant is forgotten")
         ax.semilogx(BUDGETS, latest, "s--", color=BLUE, label="the latest examples")
         label = f"all {len(y)}: {len(exact.support_)} support vectors"
         ax.axhline(error(exact), color=INK, ls=":", label=label)
