@@ -224,7 +224,7 @@ class Checks:
     def compare(self, walked: Verdict, held: Held, probe) -> None:
         """A fresh fit on what is held must give the same model."""
         walk = self.walk
-        known = {k: v for k, v in held.params.items() if k not in ("budget", "sv_weight")}
+        known = {k: v for k, v in held.params.items() if k not in ("budget", "sv_weight", "memory")}
         known.pop("cache_size", None)
         model = walk.scene.make(FRESH[held.kind], known)
         target = {"y": held.y} if held.kind in ("csvc", "nusvc", "epssvr") else {}

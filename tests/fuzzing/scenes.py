@@ -196,6 +196,7 @@ def scene_of(seed: int) -> Scene:
     )
     choose_kernel(scene)
     choose_params(scene)
+    choose_memory(scene, np.random.default_rng([seed, 1]))
     return scene
 
 
@@ -261,3 +262,19 @@ def choose_params(scene: Scene) -> None:
         params["budget"] = max(2, scene.n)
     if scene.name.startswith("SVIncremental"):
         params["sv_weight"] = rng.choice([1.0, 3.0]).item()
+
+
+def choose_memory(scene: Scene, rng: np.random.Generator) -> None:
+    """Give a third of the machines that take any memory one that lets examples go."""
+    from supple.memory import Budget, Decay, SupportVectors, Window
+
+    if scene.name not in ("SVC", "NuSVC", "SVR", "OneClassSVM", "SVDD") or rng.random() > 1 / 3:
+        return
+    size = max(2, int(scene.n * rng.uniform(0.3, 1.2)))
+    scene.params["memory"] = [
+        Window(size),
+        Decay(float(size)),
+        SupportVectors("ruping" if rng.random() < 0.5 else 2.0),
+        Budget(size),
+        Budget(size, rule="relevance"),
+    ][int(rng.integers(5))]

@@ -131,12 +131,22 @@ class Walk:
 
     def _follow_memory(self) -> None:
         """Memories choose whom to keep and with which weight; take that from the model."""
-        if self.scene.name.startswith(("Budget", "SVIncremental")):
-            kept = set(self.model.ids_.tolist())
-            self.held = {i: row for i, row in self.held.items() if i in kept}
-        if self.scene.name.startswith("SVIncremental"):
-            for i, weight in self.model.sv_weight_.items():
-                self.held[i] = (*self.held[i][:2], weight)
+        if self.model.memory_.keeps_all:
+            return
+        ids, weights = self.model.ids_.tolist(), self.model.sample_weight_.tolist()
+        state = self.model._model.state
+        rows = state.points(np.arange(state.n))
+        rows = rows.toarray() if hasattr(rows, "toarray") else rows
+        held = {}
+        for slot, (i, weight) in enumerate(zip(ids, weights, strict=True)):
+            if i in self.held:
+                held[i] = (*self.held[i][:2], weight)
+            else:  # merged: a mean of examples, of one class if there are classes
+                y = state.y[slot]
+                if self.scene.kind in ("csvc", "nusvc"):
+                    y = self.model._model.labels.label(int(y))
+                held[i] = (np.asarray(rows[slot], dtype=float), y, weight)
+        self.held = held
 
     # ------------------------------------------------------------------- operations
 
