@@ -24,6 +24,7 @@ class Polish {
   PolishResult run(std::int64_t max_rounds);
 
  private:
+  static constexpr std::size_t kTogether = 32;  // that a pass over the factor lets enter
   struct Violator {
     std::size_t variable;
     double size;
@@ -42,15 +43,17 @@ class Polish {
   bool has_left(std::size_t m) const { return solved_for_[m] && !h.inside_any(m); }
   double slack(std::size_t m) const;  // of a member on bounds
 
-  // --- polish.cpp: x and the margin set ---
-  void sync_factor();
-  void drop_edges();  // variables that ended on a bound leave the factor
+  // --- polish_violators.cpp: who enters ---
   double violation(std::size_t v) const;  // of a variable on a bound
   static bool worse(const Violator& a, const Violator& b) { return a.size > b.size; }
   std::vector<Violator> violators(bool sharp) const;  // worst first; by sharp F alone, or by any
   std::vector<Violator> worst_violators() const;
   std::vector<Violator> strong_violators();
   void pair_up(std::vector<Violator>& found) const;
+
+  // --- polish.cpp: x and the margin set ---
+  void sync_factor();
+  void drop_edges();  // variables that ended on a bound leave the factor
   double margin_residual();
   void admit(std::size_t v);
   void admit_several(const std::vector<Violator>& found, std::size_t room);
