@@ -16,6 +16,7 @@ namespace {
 // A Schur complement below this share of the diagonal, times the size of the factor, is lost in
 // rounding.
 constexpr double kDependent = 8.0 * std::numeric_limits<double>::epsilon();
+constexpr std::size_t kTile = 32;  // few enough rows for the first-level cache
 }  // namespace
 
 void Factor::clear() {
@@ -25,7 +26,7 @@ void Factor::clear() {
   empty_.clear();
   for (auto& v : v_) v.clear();
   diagonal_.clear();
-  has_kernel_ = true;
+  left_out_ = 0;
   members_.fill(0);
 }
 
@@ -266,7 +267,6 @@ void Factor::finish() {
 }
 
 void Factor::keep_kernel_and_shift(std::size_t threads) {
-  constexpr std::size_t kTile = 32;  // few enough rows for the first-level cache
   const std::size_t n = size();
   diagonal_.resize(n);
   for (std::size_t i = 0; i < n; ++i) {
@@ -305,17 +305,7 @@ std::vector<double> Factor::product(const std::vector<double>& dx) const {
   return out;
 }
 
-void Factor::assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-                    const double* upper, double sigma) {
-  start(variables, groups, count, sigma);
-  for (std::size_t i = 0; i < count; ++i)
-    std::copy(upper + i * count + i, upper + (i + 1) * count, row(i) + i);
-  diagonal_.resize(count);
-  has_kernel_ = false;
-  finish();
-}
-
-bool Factor::build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+void Factor::build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
                    double sigma, std::size_t threads, const Fill& fill) {
   start(variables, groups, count, sigma);
   fill(row(0), stride_);
@@ -326,11 +316,42 @@ bool Factor::build(const std::int64_t* variables, const std::int64_t* groups, st
   bool good = cholesky(row(0), count, stride_, threads);
   for (std::size_t i = 0; i < count && good; ++i)
     good = row(i)[i] * row(i)[i] > kWellConditioned * largest;
-  if (good)
-    finish();
-  else
-    clear();
-  return good;
+  if (!good) choose_by_pivots(kDependent * static_cast<double>(count + 4) * largest, threads);
+  finish();
+}
+
+void Factor::choose_by_pivots(double tiny, std::size_t threads) {
+  std::vector<double> kernel;  // row by row up to the diagonal
+  kernel.reserve(size() * (size() + 1) / 2);
+  for (std::size_t i = 0; i < size(); ++i) {
+    kernel.insert(kernel.end(), row(i), row(i) + i);
+    kernel.push_back(diagonal_[i]);
+  }
+  const auto K = [&](std::size_t i, std::size_t j) {
+    return kernel[std::max(i, j) * (std::max(i, j) + 1) / 2 + std::min(i, j)];
+  };
+  for (std::size_t top = 0; top < size(); top += kTile)
+    for (std::size_t j = top; j < size(); ++j)
+      for (std::size_t i = top; i < std::min(j + 1, top + kTile); ++i)
+        row(i)[j] = K(i, j) + (groups_[i] == groups_[j] ? sigma_ : 0.0);
+  std::vector<std::size_t> order;
+  const std::size_t chosen = cholesky_with_pivots(row(0), size(), stride_, tiny, order, threads);
+  for (std::size_t i = 0; i < chosen; ++i)
+    for (std::size_t j = 0; j < i; ++j) row(i)[j] = K(order[i], order[j]);
+  const std::vector<std::int64_t> variables = variables_;
+  const std::vector<std::size_t> groups = groups_;
+  left_out_ = size() - chosen;
+  variables_.resize(chosen);
+  groups_.resize(chosen);
+  rows_.resize(chosen);
+  resize(chosen);
+  members_.fill(0);
+  for (std::size_t i = 0; i < chosen; ++i) {
+    variables_[i] = variables[order[i]];
+    groups_[i] = groups[order[i]];
+    diagonal_[i] = K(order[i], order[i]);
+    ++members_[groups_[i]];
+  }
 }
 
 }  // namespace supple

@@ -56,18 +56,15 @@ class Factor {
   // The same for the last `count` variables alone, which is cheap: U is triangular.
   void solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const;
 
-  // K_SS is at hand for products, unless the factor was computed elsewhere.
-  bool has_kernel() const { return has_kernel_; }
   std::vector<double> product(const std::vector<double>& dx) const;  // K_SS dx
 
   // Factor anew; fill(upper, stride) writes the kernel values among the variables, row by row from
-  // the diagonal on. False, and empty: the system is too near to singular to do without pivoting.
+  // the diagonal on. Where the system is nearly singular, variables that depend on others are left
+  // out.
   using Fill = std::function<void(double* upper, std::size_t stride)>;
-  bool build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+  void build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
              double sigma, std::size_t threads, const Fill& fill);
-  // Take over a factor computed elsewhere (row-major upper triangle, leading dimension = count).
-  void assign(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-              const double* upper, double sigma);
+  std::size_t left_out() const { return left_out_; }  // when it was built
 
  private:
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
@@ -77,6 +74,7 @@ class Factor {
              double sigma);
   void finish();  // V, when U is there
   void keep_kernel_and_shift(std::size_t threads);  // K goes below the diagonal, K~ takes its place above
+  void choose_by_pivots(double tiny, std::size_t threads);  // from the K that was kept
   void remove(const std::size_t* positions, const double* shares, std::size_t count);
   void resize(std::size_t n);  // rows
   void squeeze();
@@ -90,7 +88,7 @@ class Factor {
   std::vector<char> empty_;                 // per row
   AlignedVector upper_;
   std::vector<double> diagonal_;  // of K, per row
-  bool has_kernel_ = true;
+  std::size_t left_out_ = 0;
   std::array<std::vector<double>, kMaxGroups + 1> v_;  // the last belongs to r
   std::array<std::size_t, kMaxGroups> members_{};
   std::vector<double> work_;

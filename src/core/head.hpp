@@ -164,7 +164,7 @@ struct Head {
     double sigma = 1.0;  // the mean of their K_vv
   };
   Margin margin_inside() const;
-  bool build_factor();  // anew, of these; false and empty where it is nearly singular
+  void build_factor();  // anew, of these, but for those that depend on others
   std::size_t margin_changes() const;  // variables that joined or left since it was factored
   // So few that it is cheaper to let them enter or leave one by one.
   bool nearly_factored() const;

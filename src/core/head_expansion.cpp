@@ -102,7 +102,7 @@ void Head::sharpen(const Known* known) {
   const auto unknown = static_cast<std::size_t>(
       std::count_if(close.begin(), close.end(),
                     [&](std::size_t m) { return !known || known->rough[m] > 0.0; }));
-  if (2 * unknown > members() && !(factor.size() > 0 && factor.has_kernel())) {
+  if (2 * unknown > members() && factor.size() == 0) {
     refresh();
     return;
   }
@@ -203,7 +203,7 @@ void Head::follow_by_rows(const std::vector<double>& x_before) {
 
 Positions Head::product_by_factor(const Expansion& e, std::vector<double>& out) const {
   // A product with all of K_SS pays where most margin variables take part.
-  if (!factor.has_kernel() || gram.linear() || 2 * e.coef.size() < factor.size()) return {};
+  if (gram.linear() || 2 * e.coef.size() < factor.size()) return {};
   Positions place(members(), -1);
   for (std::size_t i = 0; i < factor.size(); ++i)
     place[member_of(static_cast<std::size_t>(factor.variables()[i]))] =

@@ -32,10 +32,10 @@ Head::Margin Head::margin_inside() const {
   return margin;
 }
 
-bool Head::build_factor() {
+void Head::build_factor() {
   const Margin margin = margin_inside();
-  if (margin.slots.empty()) return false;
-  return factor.build(
+  if (margin.slots.empty()) return;
+  factor.build(
       margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
       gram.threads,
       [&](double* upper, std::size_t stride) { gram.among(margin.slots, upper, stride); });

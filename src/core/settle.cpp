@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
-
-#include "cholesky.hpp"
 
 namespace supple {
 
@@ -26,36 +23,6 @@ struct PatchScope {
   PatchScope& operator=(const PatchScope&) = delete;
   Gram& gram;
 };
-
-// For a system that is nearly singular: variables that depend on others are left out by pivoting,
-// and the polish slides them to a bound.
-void factor_with_pivots(Head& h) {
-  const Head::Margin margin = h.margin_inside();
-  const std::size_t n = margin.variables.size();
-  if (n == 0) return;
-  std::vector<double> system(n * n);
-  h.gram.among(margin.slots, system.data(), n);
-  double largest = -std::numeric_limits<double>::infinity();
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = i; j < n; ++j)
-      if (margin.groups[i] == margin.groups[j]) system[i * n + j] += margin.sigma;
-    largest = std::max(largest, system[i * n + i]);
-  }
-  const double rounding =
-      8.0 * std::numeric_limits<double>::epsilon() * static_cast<double>(n + 4) * largest;
-  std::vector<std::size_t> order;
-  const std::size_t chosen =
-      cholesky_with_pivots(system.data(), n, n, rounding, order, h.gram.threads);
-  std::vector<std::int64_t> variables_chosen(chosen), groups_chosen(chosen);
-  std::vector<double> upper(chosen * chosen);
-  for (std::size_t i = 0; i < chosen; ++i) {
-    variables_chosen[i] = margin.variables[order[i]];
-    groups_chosen[i] = margin.groups[order[i]];
-    std::copy_n(system.data() + i * n, chosen, upper.data() + i * chosen);
-  }
-  h.factor.assign(variables_chosen.data(), groups_chosen.data(), chosen, upper.data(),
-                  margin.sigma);
-}
 
 Quality judge(const Audit& a) {
   return {a.violation / a.scale,
@@ -85,7 +52,8 @@ bool nearly_optimal(const Head& h, double eps) {
 }  // namespace
 
 void factor_margin(Head& h) {
-  if (!h.nearly_factored() && !h.build_factor()) factor_with_pivots(h);
+  // Those that had to be left out would be again; the polish slides them to a bound.
+  if (!h.nearly_factored() && h.margin_changes() != h.factor.left_out()) h.build_factor();
 }
 
 Quality quality(Head& h) { return judge_again(h, h.audit()); }
