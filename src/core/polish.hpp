@@ -50,6 +50,8 @@ class Polish {
   std::vector<Violator> worst_violators() const;
   std::vector<Violator> strong_violators();
   void pair_up(std::vector<Violator>& found) const;
+  void pass_over_twins(std::vector<Violator>& found, std::size_t room) const;
+  bool is_twin(std::size_t v, const std::vector<std::size_t>& others) const;
 
   // --- polish.cpp: x and the margin set ---
   void sync_factor();

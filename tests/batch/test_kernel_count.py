@@ -67,3 +67,13 @@ def test_a_copy_goes_on_counting():
     X, y = data()
     model = SVC(gamma=0.3).fit(X, y)
     assert copy.deepcopy(model).n_kernel_evals_ >= model.n_kernel_evals_
+
+
+def test_copies_of_an_example_do_not_enter_the_margin_set_one_by_one():
+    rng = np.random.default_rng(0)
+    X = (rng.random((3000, 300)) < 0.03).astype(float)
+    X[rng.random(3000) < 0.3] = 0.0  # nine hundred copies of one row
+    y = X @ rng.normal(size=300) + 0.5 * rng.normal(size=3000) > 0.6
+    model = SVC(C=8.0, gamma=0.05).fit(X, y)
+    assert model.exact_
+    assert model.n_kernel_evals_ < 2 * 3000**2  # 2.4 when each was tried, and turned away
