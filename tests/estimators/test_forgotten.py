@@ -34,7 +34,7 @@ MODELS = {
     "SVR": lambda **k: SVR(C=3.0, epsilon=0.0, **k),
     "OneClassSVM": lambda **k: OneClassSVM(**k),
     "SVDD": lambda **k: SVDD(C=0.5, **k),
-    "BudgetSVC": lambda **k: BudgetSVC(budget=25, **k),
+    "BudgetSVC": lambda **k: BudgetSVC(budget=25, rule="relevance", **k),
     "BudgetSVDD": lambda **k: BudgetSVDD(budget=25, C=0.5, **k),
     "SVIncrementalSVC": lambda **k: SVIncrementalSVC(sv_weight="ruping", half_life=3.0, **k),
     "SVIncrementalSVR": lambda **k: SVIncrementalSVR(sv_weight="ruping", half_life=3.0, **k),

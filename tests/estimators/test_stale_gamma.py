@@ -106,7 +106,9 @@ def test_examples_without_weight_set_no_scale(data):
         model.forget(3)
 
 
-@pytest.mark.parametrize("make_kind", [lambda: BudgetSVC(budget=20), SVIncrementalSVC])
+@pytest.mark.parametrize(
+    "make_kind", [lambda: BudgetSVC(budget=20, rule="relevance"), SVIncrementalSVC]
+)
 def test_those_that_forget_by_themselves(wide, make_kind):
     X, y = wide
     model = make_kind().partial_fit(X[:20], y[:20]).partial_fit(X[20:], y[20:])

@@ -1,5 +1,7 @@
 """Two examples become one: which two, what it is, what it stands for, and what cannot be undone."""
 
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -222,3 +224,11 @@ def test_examples_without_weight_leave_first():
         args = (X, y.astype(float)) if isinstance(model, SVR) else (X,)
         model.fit(*args, sample_weight=weight)
         assert sorted(model.ids_.tolist()) == sorted(set(range(30)) - set(range(3, 8)))
+
+
+def test_no_row_of_what_was_merged_is_in_the_pickle():
+    X, _ = blobs(40)
+    model = OneClassSVM(gamma=0.5, memory=Budget(6)).fit(X)
+    saved = pickle.dumps(model)
+    for i in range(40):
+        assert (X[i].tobytes() in saved) == (i in model.ids_.tolist())
