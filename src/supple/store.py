@@ -226,6 +226,26 @@ class Store:
     def arrivals(self, numbers: tuple[int, int]) -> None:
         self.seen, self.next_id = numbers
 
+    def record(self, slot: int) -> tuple[Any, ...]:
+        """Return all columns of an example."""
+        return tuple(getattr(self, name)[slot] for name in _COLUMNS)
+
+    def insert(self, slot: int, record: tuple[Any, ...]) -> None:
+        """Put an example into a slot, the present one of which becomes the last: undo a removal."""
+        values = dict(zip(_COLUMNS, record, strict=True))
+        self.append(np.zeros(1), np.zeros(1), self._one_id(values["_id"]))
+        last = self._n - 1
+        for name, value in values.items():
+            column = getattr(self, name)
+            column[last] = column[slot]
+            column[slot] = value
+        self._known = None
+
+    def _one_id(self, identity: Any) -> np.ndarray:
+        ids = np.empty(1, dtype=np.int64 if isinstance(identity, np.integer) else object)
+        ids[0] = identity
+        return ids
+
     def expect_removals(self) -> None:
         """Build the table of ids, so that removals, which come next, do not ask for memory."""
         _ = self._slot_of

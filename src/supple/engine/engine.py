@@ -21,6 +21,7 @@ from supple.engine.held import Held
 from supple.engine.operation import Operation
 from supple.engine.state import State
 from supple.engine.step import Run, Step
+from supple.engine.trial import Trial
 from supple.errors import InexactWarning, InfeasibleError, UnknownIdError, warn_user
 from supple.interrupts import Interruptible
 from supple.kernels import Kernel
@@ -49,6 +50,11 @@ class Engine:
         self.state = state
         self.memory = KeepAll() if memory is None else memory
         self.run = Run()
+        self.trials: list[Trial] = []  # that are under way, the innermost last
+
+    def what_if(self) -> Trial:
+        """Return a context at the end of which all its operations are undone."""
+        return Trial(self)
 
     def __getstate__(self) -> dict[str, Any]:
         return {
@@ -60,7 +66,7 @@ class Engine:
     def __setstate__(self, parts: dict[str, Any]) -> None:
         self.state = State.__new__(State)
         self.state.__setstate__(parts["state"])
-        self.memory, self.run = parts["memory"], parts["run"]
+        self.memory, self.run, self.trials = parts["memory"], parts["run"], []
 
     # ------------------------------------------------------------------ operations
 
@@ -117,7 +123,8 @@ class Engine:
             state.head_states = {}
             slots = np.arange(state.n, dtype=np.int64)
             self._reconcile(op, slots, state.store.weight, counts)
-        store.truncate(0)  # which overwrites it
+        if not self.trials:
+            store.truncate(0)  # which overwrites it
         return self.run.report(op.step("unlearn", ids))
 
     def reweight(self, ids: np.ndarray, weight: np.ndarray) -> Step:
@@ -168,7 +175,7 @@ class Engine:
 
     def operation(self) -> Operation:
         """Return a transaction in which `add`, `change` and `obey` may be called."""
-        op = Operation(self.state, self.run)
+        op = Operation(self.state, self.run, self.trials[-1].undo if self.trials else None)
         op.also_restore(self.memory.restorer())
         return op
 

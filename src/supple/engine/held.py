@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
 
+from supple.engine.head import HeadReader
 from supple.engine.operation import Operation
 
 __all__ = ["Held"]
@@ -71,6 +73,12 @@ class Held:
         chosen[slots] = True
         return np.asarray(chosen[self.slots])
 
+    def _readers(self) -> Iterable[HeadReader]:
+        """Return readers of heads, which may compute a Kx anew that is known roughly only."""
+        for head in self._state.head_states.values():
+            self._op.protect(head)
+        return self._state.heads.values()
+
     def support(self) -> np.ndarray:
         """Return which examples are support vectors of a head; all, while there is no head."""
         heads = self._state.heads.values()
@@ -80,7 +88,7 @@ class Held:
 
     def needed(self) -> np.ndarray:
         """Return which examples no head can do without: support vectors, those that bound mu."""
-        bounding = [head.bounding() for head in self._state.heads.values()]
+        bounding = [head.bounding() for head in self._readers()]
         return self.support() | self._mask(np.concatenate([np.empty(0, dtype=np.int64), *bounding]))
 
     def relevance(self) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +97,7 @@ class Held:
         With several heads the largest size and the smallest slack; 0 and infinity without a head.
         """
         size, slack = np.zeros(self._state.n), np.full(self._state.n, np.inf)
-        for head in self._state.heads.values():
+        for head in self._readers():
             values = head.member_values()
             size[values.slots] = np.maximum(size[values.slots], np.abs(values.x))
             slack[values.slots] = np.minimum(slack[values.slots], values.slack)

@@ -34,11 +34,16 @@ class Operation:
     ----------
     state : State
     run : Run
+    keep : list of callable, optional
+        Gets what undoes the operation when it has succeeded, in the order it was done.
     """
 
-    def __init__(self, state: State, run: Run) -> None:
+    def __init__(
+        self, state: State, run: Run, keep: list[Callable[[], None]] | None = None
+    ) -> None:
         self.state = state
         self.run = run
+        self._keep = keep
         self.before = state.n
         self.outcomes: list[Outcome] = []
         self.forgotten: list[Any] = []  # ids of examples that the memory let go
@@ -75,6 +80,8 @@ class Operation:
             except BaseException:
                 self._transaction.__exit__(*sys.exc_info())
                 raise
+            if self._keep is not None:
+                self._keep += self.undo
         self._transaction.__exit__(kind, error, trace)
 
     def _conclude(self) -> None:
@@ -83,7 +90,31 @@ class Operation:
             if key in self.state.head_states:
                 self.state.head_states[key].iterations = number
         if self._leaving or self._dismissed:
-            self._take_out(np.sort([*self._leaving, *self._dismissed]))
+            leaving = np.sort([*self._leaving, *self._dismissed])
+            if self._keep is not None:
+                self._expect_return(leaving)
+            self._take_out(leaving)
+
+    def _expect_return(self, slots: np.ndarray) -> None:
+        """Note how examples that are about to leave these slots, ascending, come back."""
+        state, gram, store = self.state, self.state.gram, self.state.store
+        assert gram is not None
+        for head in state.head_states.values():
+            self.protect(head)
+        rows, records = state.points(slots), [store.record(slot) for slot in slots.tolist()]
+
+        def put_back() -> None:
+            # Each left by a move of the last example into its slot: the last to leave comes first.
+            for k, slot in enumerate(slots.tolist()):
+                if slot == gram.size:
+                    gram.append(rows[k : k + 1])
+                else:  # the one in its slot becomes the last again
+                    gram.append(gram.rows(np.array([slot])))
+                    gram.append(rows[k : k + 1])
+                    gram.remove(np.array([slot]))
+                store.insert(slot, records[k])
+
+        self.undo.append(put_back)
 
     def step(self, action: str, ids: np.ndarray) -> Step:
         """Return the record of the operation."""

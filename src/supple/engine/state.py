@@ -148,6 +148,10 @@ class State:
         """Kernel values computed so far to learn."""
         return self._evaluated + (0 if self.gram is None else int(self.gram.core.evaluations))
 
+    def count_evaluations(self, number: int) -> None:
+        """Let `kernel_evaluations` be this number."""
+        self._evaluated += number - self.kernel_evaluations
+
     def points(self, slots: np.ndarray) -> Any:
         """Return the feature vectors at these slots."""
         assert self.gram is not None

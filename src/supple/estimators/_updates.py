@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any, Self
 
@@ -18,7 +19,7 @@ from supple.estimators._model import Model, make_kernel
 from supple.estimators._params import check_values, show
 from supple.estimators._validation import check_weight, resolve_gamma
 from supple.interrupts import Shielded
-from supple.locks import reads, writes
+from supple.locks import guards, reads, writes
 from supple.memory import KeepAll, Memory
 
 
@@ -182,6 +183,43 @@ class ExactUpdates(BaseSVM):
         model.cache.clear()
         step = self._exact(model).reweight(checked, weight)
         return self._after(model, step, "reweight")
+
+    @contextmanager
+    def what_if(self) -> Iterator[Self]:
+        """Try updates that are undone at the end of a ``with`` block.
+
+        Within the block the model learns, forgets, changes weights and parameters and predicts as
+        ever. Afterwards it is what it was before, to the last bit, also if the block ends by an
+        error or Ctrl-C. Blocks may be nested. Other threads wait until it has ended.
+
+        Yields
+        ------
+        trial : object
+            The estimator itself.
+
+        Examples
+        --------
+        >>> from supple import SVC
+        >>> model = SVC(kernel="linear", C=10.0).fit([[0.0], [1.0], [3.0], [4.0]], [0, 0, 1, 1])
+        >>> with model.what_if() as trial:
+        ...     trial.partial_fit([[1.8]], [1]).predict([[1.5]])
+        array([1])
+        >>> model.predict([[1.5]])
+        array([0])
+        """
+        with guards(self).writing:
+            model = self._held()
+            self._check_update(model, "what_if")
+            own, kept = self.__dict__.copy(), vars(model).copy()
+            kept["params"], kept["cache"] = dict(model.params), {}
+            try:
+                with self._exact(model).what_if():
+                    yield self
+            finally:
+                with Shielded():
+                    vars(model).update(kept)
+                    self.__dict__.clear()
+                    self.__dict__.update(own)
 
     @writes
     def retune(self, **params: Any) -> Self:

@@ -1,0 +1,42 @@
+"""What if: operations that are undone together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Self
+
+from supple.interrupts import Shielded
+
+if TYPE_CHECKING:
+    from supple.engine.engine import Engine
+
+__all__ = ["Trial"]
+
+
+class Trial:
+    """A context whose operations, each of which has succeeded, are undone at its end.
+
+    Trials may be nested. The state is then what it was before, to the last bit: points and columns
+    of examples that left are kept and go back to their slots, heads are restored from snapshots.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self.undo: list[Callable[[], None]] = []
+
+    def __enter__(self) -> Self:
+        state = self._engine.state
+        self._before = state.kernel_evaluations
+        self._engine.trials.append(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        state = self._engine.state
+        with Shielded():
+            self._engine.trials.remove(self)
+            with ExitStack() as undoing:  # goes on to the end, whatever fails on the way
+                undoing.callback(state.drop_derived)
+                undoing.callback(lambda: state.count_evaluations(self._before))
+                for action in self.undo:
+                    undoing.callback(action)
