@@ -28,6 +28,7 @@ class Trial:
     def __enter__(self) -> Self:
         state = self._engine.state
         self._before = state.kernel_evaluations
+        self._scaling = state.store.scaling.copy()
         self._engine.trials.append(self)
         return self
 
@@ -38,5 +39,6 @@ class Trial:
             with ExitStack() as undoing:  # goes on to the end, whatever fails on the way
                 undoing.callback(state.drop_derived)
                 undoing.callback(lambda: state.count_evaluations(self._before))
+                undoing.callback(lambda: state.store.set_scaling(self._scaling))
                 for action in self.undo:
                     undoing.callback(action)
