@@ -12,34 +12,23 @@ from supple.estimators.svr import SVR
 class SVIncrementalSVC(KeepsSupportVectors, SVC):
     """Classify by the maximum margin and keep of every batch its support vectors only.
 
-    Each `partial_fit` trains on the new batch B and the support vectors S of the step before::
+    This is :class:`SVC` with ``memory=SupportVectors(sv_weight, ...)``: each `partial_fit` trains
+    on the new batch B and the support vectors S of the step before::
 
         1/2 |w|^2 + C (sum_{i in B} w_i h_i + sum_{i in S} lambda_i w_i h_i),
         lambda_i = factor * L * 2^(-age_i / half_life),    h_i = max(0, 1 - y_i f(x_i)),
 
-    w_i the sample weights, age_i >= 1 the number of batches since example i came. L = 1 is the
-    SV-incremental algorithm of Syed, Liu & Sung (1999). ``sv_weight="ruping"`` is SV-L-incremental
-    (Rüping 2001): a support vector stands for the examples that were dropped, L = n / n_SV. Each
-    step starts from the present solution and is exact. Memory is bounded by the support vectors
-    and one batch; with several classes an example is kept if any machine needs it, and while there
-    is one class only all are kept. A machine without support vector on its margin also keeps the
-    example of each class nearest to it, as these bound the constant b.
+    exactly (Syed, Liu & Sung 1999; Rüping 2001). Memory is bounded by the support vectors and one
+    batch; with several classes an example is kept if any machine needs it.
 
     Parameters
     ----------
     sv_weight : float or "ruping", default=1.0
-        L: a number, or the number of examples in the previous training set divided by that of its
-        support vectors.
-    factor : float, default=1.0
-        Multiplies L; Rüping found 2 to be good.
-    reading : {"literal", "cumulative"}, default="literal"
-        Whether n of "ruping" counts the previous training set (its batch and the support vectors
-        it started with), or all examples so far.
-    half_life : float, default=None
-        Number of batches after which an old support vector counts half, for concepts that drift.
-        None: age does not matter.
+        L, as `weight` of :class:`~supple.memory.SupportVectors`.
+    factor, reading, half_life
+        Those of :class:`~supple.memory.SupportVectors`.
     **others : those of :class:`SVC`
-        But for ``kernel="precomputed"``, which cannot take updates.
+        But for `memory`, and ``kernel="precomputed"``, which cannot take updates.
 
     Attributes
     ----------
@@ -116,37 +105,20 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
 class SVIncrementalSVR(KeepsSupportVectors, SVR):
     """Fit a function batch after batch and keep of every batch its support vectors only.
 
-    Each `partial_fit` trains on the new batch B and the support vectors S of the step before::
-
-        1/2 |w|^2 + C (sum_{i in B} w_i e_i + sum_{i in S} lambda_i w_i e_i),
-        lambda_i = factor * L * 2^(-age_i / half_life),    e_i = max(0, |y_i - f(x_i)| - epsilon),
-
-    as :class:`SVIncrementalSVC` does for classes; Rüping (2001) left regression open. If no
-    support vector lies on the edge of the tube, the two examples nearest to its edges are kept as
-    well, as these bound the constant b; so they are if all examples are inside.
+    This is :class:`SVR` with ``memory=SupportVectors(sv_weight, ...)``, as
+    :class:`SVIncrementalSVC` is for classes; Rüping (2001) left regression open.
 
     Parameters
     ----------
-    sv_weight : float or "ruping", default=1.0
-        L: a number, or the number of examples in the previous training set divided by that of its
-        support vectors.
-    factor : float, default=1.0
-        Multiplies L.
-    reading : {"literal", "cumulative"}, default="literal"
-        Whether n of "ruping" counts the previous training set (its batch and the support vectors
-        it started with), or all examples so far.
-    half_life : float, default=None
-        Number of batches after which an old support vector counts half, for concepts that drift.
-        None: age does not matter.
+    sv_weight, factor, reading, half_life
+        As in :class:`SVIncrementalSVC`.
     **others : those of :class:`SVR`
-        But for ``kernel="precomputed"``, which cannot take updates.
+        But for `memory`, and ``kernel="precomputed"``, which cannot take updates.
 
     Attributes
     ----------
-    sv_weight_ : dict
-        Weights lambda_i w_i of the examples held in the present model, by id.
-    n_batches_ : int
-        Batches learned since the last `fit`, which is the first.
+    sv_weight_, n_batches_
+        As in :class:`SVIncrementalSVC`.
     others : those of :class:`SVR`
         ``ids_`` are those of the support vectors.
 
