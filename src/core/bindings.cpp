@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   m.def("instruction_set", [] { return std::string(simd().name); });
   bind_gram(m);
   bind_head(m);
+  bind_lasvm(m);
   bind_settle(m);
   bind_lock(m);
 }

@@ -22,6 +22,7 @@ namespace nb = nanobind;
 
 void bind_gram(nb::module_& m);
 void bind_head(nb::module_& m);
+void bind_lasvm(nb::module_& m);
 void bind_settle(nb::module_& m);
 void bind_lock(nb::module_& m);
 

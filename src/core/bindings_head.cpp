@@ -1,6 +1,5 @@
 // Python's view of a head and its solvers.
 #include "bindings.hpp"
-#include "lasvm.hpp"
 #include "watch.hpp"
 
 namespace supple {
@@ -239,17 +238,6 @@ void bind_head(nb::module_& m) {
              const SmoResult r = block_smo(h, eps, max_iterations, shrinking, polish_follows);
              return std::make_pair(r.converged, r.iterations);
            })
-      .def("process",
-           [](Head& h, std::int64_t slot, double c, double lo, double hi, double tau) {
-             require(checked_slot(h.gram, slot) < h.gram.size() && h.member_at(slot) < 0,
-                     "the example already is a member");
-             require(h.per == 1 && h.n_groups == 1, "one variable per member, one group");
-             nb::gil_scoped_release release;
-             return lasvm_process(h, slot, c, lo, hi, tau);
-           })
-      .def("reprocess", &lasvm_reprocess, nb::call_guard<nb::gil_scoped_release>())
-      .def("settle_mu", &lasvm_settle)
-      .def("idle", [](const Head& h) { return to_numpy(lasvm_idle(h)); })
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
       .def("polish",
            [](Head& h, double goal, double floor, std::int64_t max_rounds, bool one_at_a_time) {

@@ -123,7 +123,7 @@ void Gram::keep_to_budget() {
   // each step would take hundreds of times as long.
   constexpr std::size_t kAlwaysKept = 3, kLeastBytes = 1u << 21;
   const std::size_t budget = std::max(cache_bytes_, kLeastBytes);
-  while (cached_bytes_ > budget && used_.size() > kAlwaysKept) evict(used_.back());
+  while (cached_bytes_ + lent > budget && used_.size() > kAlwaysKept) evict(used_.back());
 }
 
 const double* Gram::row(std::size_t slot) {

@@ -68,9 +68,11 @@ class Gram {
   std::pair<std::size_t, std::size_t> closest_pair(const Slots& slots, const double* label,
                                                    const double* weight);
   void clear();
+  void drop_row(std::size_t slot) { evict(slot); }  // which nobody will soon ask for
   // So that so many removals, which come next, cannot fail half-way for want of memory.
   void expect_removals(std::size_t count);
   std::size_t cache_bytes() const { return cache_bytes_; }
+  std::size_t lent = 0;     // bytes of the cache that others fill
   std::size_t threads = 1;  // that blocks of rows may use
   double rows_asked = 0.0;  // share of its matrix that the last small head needed
   // Kernel values computed so far to learn; neither decisions nor audits from scratch count.

@@ -133,14 +133,29 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
   enter(entering, c_new, groups_new, kx, values);
 }
 
-void Head::admit_by_row(std::int64_t new_slot, double c_value) {
-  const double* row = gram.row(static_cast<std::size_t>(new_slot));
-  double kx = 0.0;
-  if (in_place_)
-    kx = simd().dot(row, x.data(), members());
-  else
-    for (std::size_t m = 0; m < members(); ++m) kx += row[slot[m]] * x[m];
-  enter({new_slot}, {c_value}, {0}, {kx}, {});
+double Head::expansion_at(const double* row) const {
+  const std::size_t n = members();
+  if (in_place_) return simd().dot(row, x.data(), n);
+  double sum[4] = {};  // side by side
+  std::size_t m = 0;
+  for (; m + 4 <= n; m += 4)
+    for (std::size_t k = 0; k < 4; ++k) sum[k] += row[slot[m + k]] * x[m + k];
+  for (; m < n; ++m) sum[0] += row[slot[m]] * x[m];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+void Head::admit_one(std::int64_t new_slot, double kx, double c_value, double lo_value,
+                     double hi_value) {
+  forget_factor();
+  in_place_ = in_place_ && new_slot == static_cast<std::int64_t>(members());
+  slot.push_back(new_slot);
+  F.push_back(kx);
+  rough.push_back(0.0);
+  x.push_back(0.0);
+  c.push_back(c_value);
+  lo.push_back(lo_value);
+  hi.push_back(hi_value);
+  group.push_back(0);
 }
 
 void Head::enter(const Slots& entering, const std::vector<double>& c_new,

@@ -117,8 +117,10 @@ struct Head {
   // Those at slots that have a member already are passed over.
   void admit(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
              std::size_t count);
-  // One member more, of a head with one variable per member, by the kernel row of its example.
-  void admit_by_row(std::int64_t slot, double c_value);
+  // For heads with one variable per member: Kx at an example, by its kernel row, with which it
+  // may become a member.
+  double expansion_at(const double* row) const;
+  void admit_one(std::int64_t slot, double kx, double c_value, double lo_value, double hi_value);
   // The store removes the examples at these slots one after the other, and each time the one in
   // the last slot takes the freed one. Members leave with all variables at 0.
   void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);

@@ -27,6 +27,11 @@ struct Scan {
   double low_max;  // largest G among variables that may decrease
 };
 
+struct Sides {
+  Extreme up;    // smallest G among variables that may increase
+  Extreme down;  // smallest -G among variables that may decrease
+};
+
 struct Simd {
   const char* name;
   double (*dot)(const double* a, const double* b, std::size_t n);
@@ -60,6 +65,9 @@ struct Simd {
   // and the index; among simultaneous hits of a chunk the fastest.
   Extreme (*first_crossing)(const double* sign, const double* g, const double* rate, double tiny,
                             std::size_t n);
+  // LASVM: the extremes of G = F - c
+  Sides (*extremes)(const double* F, const double* c, const double* x, const double* lo,
+                    const double* hi, std::size_t n);
   // SMO: G += delta (row_i - row_j), then the extremes of G. bar_up is 0 where the variable may
   // increase and +inf elsewhere; bar_low is 0 where it may decrease and -inf elsewhere.
   Scan (*step_and_scan_f64)(double delta, const double* row_i, const double* row_j, double* G,

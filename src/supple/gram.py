@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from supple._core import FunctionGram, Phase, PointsGram, tell
+from supple._core import Feed, FunctionGram, Phase, PointsGram, tell
 from supple.errors import InvalidInputError, PrecomputedUpdateError
 from supple.interrupts import Interruptible
 from supple.kernels import (
@@ -30,7 +30,6 @@ from supple.kernels import (
 
 __all__ = ["Decisions", "Gram", "Terms", "gram_for"]
 
-Feeder = Function[[int], None]
 Decisions = Function[[Any, int], np.ndarray]  # of queries, with so many threads
 _NO_UPDATES = (
     "kernel='precomputed' cannot take updates: the kernel values of other examples are unknown. "
@@ -84,9 +83,13 @@ class Gram(ABC):
     def append(self, X: Any, diagonal: np.ndarray | None = None) -> None:
         """Add examples, whose k(x, x) are in `diagonal` if they are known."""
 
-    def feeder(self, X: Any) -> Feeder:
-        """Return a function that adds row k of X."""
-        return lambda k: self.append(X[k : k + 1])
+    def feed(self, X: Any) -> Any:
+        """Return the rows of X for the core, which adds them one at a time."""
+        return Feed(
+            X.shape[0],
+            lambda k: self.append(X[k : k + 1]),
+            lambda: self.remove(np.array([self.size - 1])),
+        )
 
     @abstractmethod
     def rows(self, slots: np.ndarray) -> Any:
@@ -126,9 +129,13 @@ class CoreGram(Gram):
         self._append(X)
         _check_norm(self.core.largest_norm)
 
-    def feeder(self, X: Any) -> Feeder:
+    def feed(self, X: Any) -> Any:
         _check_all(self._kernel, X)
-        return lambda k: self._append(X[k : k + 1])
+        return self._feed(X)
+
+    @abstractmethod
+    def _feed(self, X: Any) -> Any:
+        """Return checked rows for the core."""
 
     @abstractmethod
     def _append(self, X: Any) -> None:
@@ -184,6 +191,9 @@ class DenseGram(CoreGram):
     def _append(self, X: np.ndarray) -> None:
         self.core.append(X)
 
+    def _feed(self, X: np.ndarray) -> Any:
+        return self.core.feed(X)
+
     def rows(self, slots: np.ndarray) -> np.ndarray:
         take = self.core.rows_f32 if self._single else self.core.rows_f64
         return np.asarray(take(slots))
@@ -214,17 +224,8 @@ class CsrGram(CoreGram):
     def _append(self, X: sparse.csr_matrix) -> None:
         self.core.append_csr(*self._arrays(X))
 
-    def feeder(self, X: sparse.csr_matrix) -> Feeder:
-        _check_all(self._kernel, X)
-        offset, column, value = self._arrays(X)  # slicing the matrix takes ten times as long
-        ends = offset.tolist()
-
-        def feed(k: int) -> None:
-            part = slice(ends[k], ends[k + 1])
-            one = np.array([0, ends[k + 1] - ends[k]])
-            self.core.append_csr(one, column[part], value[part])
-
-        return feed
+    def _feed(self, X: sparse.csr_matrix) -> Any:
+        return self.core.feed_csr(*self._arrays(X))
 
     def rows(self, slots: np.ndarray) -> sparse.csr_matrix:
         data, indices, indptr = self.core.rows_csr(slots)

@@ -112,6 +112,39 @@ def test_a_saved_model_goes_on_as_if_nothing_had_happened(moons):
     assert_array_equal(again.decision_function(X), model.decision_function(X))
 
 
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_a_saved_model_of_many_classes_goes_on_to_the_last_bit(digits, multi_class):
+    X, y = digits
+    model = LASVC(C=10.0, gamma=0.05, random_state=0, multi_class=multi_class)
+    model.partial_fit(X[:400], y[:400])
+    again = pickle.loads(pickle.dumps(model))
+    for one in (model, again):
+        one.partial_fit(X[400:], y[400:])
+    assert_array_equal(again.ids_, model.ids_)
+    assert_array_equal(again.decision_function(X), model.decision_function(X))
+
+
+def test_machines_keep_only_what_they_use(digits):
+    X, y = digits
+    model = LASVC(C=10.0, gamma=0.05, random_state=0, finishing=False).fit(X, y)
+    members = [head.core.members for head in model._model.state.head_states.values()]
+    assert sum(members) < 5 * len(model.ids_)  # of the nine machines that each may be in
+    held = np.unique(np.concatenate([h.core.slot for h in model._model.state.head_states.values()]))
+    assert_array_equal(held, np.arange(len(model.ids_)))
+
+
+@pytest.mark.parametrize("cache_size", [1e-4, 200])
+def test_single_calls_do_as_well_as_a_batch(digits, cache_size):
+    X, y = digits
+    settings = {"C": 10.0, "gamma": 0.05, "random_state": 0, "cache_size": cache_size}
+    batch = LASVC(**settings).partial_fit(X[:500], y[:500])
+    single = LASVC(**settings)
+    for k in range(500):
+        single.partial_fit(X[k : k + 1], y[k : k + 1])
+    assert single.n_process_ == 500
+    assert single.finish().score(X[500:], y[500:]) >= batch.finish().score(X[500:], y[500:]) - 0.03
+
+
 def test_weights(moons):
     X, y = moons
     weight = np.where(np.arange(300) < 200, 1.0, 0.0)
@@ -140,6 +173,27 @@ def test_interrupted_work_leaves_the_model_as_it_was(moons, monkeypatch):
         other.partial_fit(X[150:], y[150:])
     assert_array_equal(model.ids_, twin.ids_)
     assert_array_equal(model.dual_coef_, twin.dual_coef_)
+
+
+def test_an_interrupted_new_class_is_still_new(digits, monkeypatch):
+    X, y = digits
+    few = y < 4
+    model = LASVC(gamma=0.05, random_state=0, verbose=1).partial_fit(X[few], y[few])
+    twin = copy.deepcopy(model)
+
+    def stop(self, noun, number, total):
+        if number == 100:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("supple.progress.Progress.at", stop)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(X, y)
+    monkeypatch.undo()
+    for other in (model, twin):
+        assert_array_equal(other.classes_, np.arange(4))
+        other.partial_fit(X, y)
+    assert_array_equal(model.ids_, twin.ids_)
+    assert_array_equal(model.decision_function(X), twin.decision_function(X))
 
 
 def test_an_online_machine_does_not_pretend_to_unlearn(moons):

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from supple.engine.head import HeadState, Key, checked_rows, effective_weight
-from supple.engine.operation import Operation
 from supple.engine.state import State
 from supple.engine.step import Run, Step
+from supple.engine.team import Team, TeamOperation, gather
 from supple.errors import warn_user
-from supple.gram import Feeder
 from supple.interrupts import Interruptible
 from supple.progress import SILENCE
-from supple.qp import Rows
-from supple.solvers import Outcome, most_iterations
+from supple.solvers import most_iterations
 
 __all__ = ["OnlineEngine", "Schedule"]
 
 _SEEDS = 5  # examples of a new class that are processed before all others
 _SAMPLE = 50  # candidates looked at by a selection
 _DULL = 5  # autoactive: so many candidates within the margin are enough
-_SWEEP = 50  # examples between two looks for idle ones
+_CHUNK = 50  # examples that the core is given at a time
+_SWEEP = 200  # examples of a batch between two looks for idle ones
 
 
 @dataclass(frozen=True)
@@ -41,15 +40,16 @@ class Schedule:
 
 @dataclass(frozen=True)
 class _Work:
-    """A batch on its way: points, labels, weights, ids, groups and their rows in each head."""
+    """A batch on its way."""
 
     X: Any
     y: np.ndarray
+    codes: np.ndarray
     weight: np.ndarray
+    bound: np.ndarray  # of the variables: C times all weights
     ids: np.ndarray
     groups: np.ndarray | None
-    feed: Feeder
-    heads: dict[Key, tuple[dict[int, int], Rows]]  # place of example k in the rows
+    feed: Any
 
 
 class OnlineEngine:
@@ -72,6 +72,9 @@ class OnlineEngine:
         self.processed = 0  # examples that PROCESS has seen
         self._random = np.random.default_rng(seed)
         self._copied = False  # since the last operation
+        self._unswept = 0  # examples visited since the last look for idle ones
+        self._team: Team | None = None  # derived from the heads
+        self._counted: list[HeadState] = []  # heads that took steps in the last operation
 
     def __getstate__(self) -> dict[str, Any]:
         # Kx is not saved. Computed afresh before the next operation here as well, it is the same
@@ -82,12 +85,15 @@ class OnlineEngine:
             "run": self.run.alone(),
             "_copied": False,
             "_random": copy.deepcopy(self._random),
+            "_team": None,
+            "_counted": [],
         }
 
     def __setstate__(self, parts: dict[str, Any]) -> None:
         self.__dict__.update(parts)
         self.state = State.__new__(State)
         self.state.__setstate__(parts["state"])
+        self._counted = list(self.state.head_states.values())
 
     # ------------------------------------------------------------------ operations
 
@@ -103,24 +109,13 @@ class OnlineEngine:
         ids = self.state.number(ids, X.shape[0])
         with self._operation() as op:
             op.open_gram(X)
-            gram = self.state.gram
-            assert gram is not None
-            gram.refuse_updates()
-            gram.core.threads = self.run.threads
             work = self._prepare(op, X, y, weight, ids, groups)
-            to_do = self._to_do(work)
-            for visited, k in enumerate(self._order(work), start=1):
-                if self.run.progress is not None:
-                    self.run.progress.at("example", visited, to_do)
-                with Interruptible():
-                    pass
-                self._visit(work, k)
-                if visited % _SWEEP == 1:
-                    self._sweep(op)
+            self._work_through(op, work)
             self.state.store.count_arrivals(ids)
-            self._conclude(op)
-            op.outcomes.append(Outcome("lasvm", iterations=self._steps()))
-        return self.run.report(op.step("learn", ids))
+            steps = self._settle(op, {})
+            if self._unswept >= min(_SWEEP, len(op.team.heads)):
+                self._sweep(op)
+        return self.run.report(op.record("learn", ids, steps))
 
     def finish(self, *, after: Step | None = None) -> Step:
         """Step until no pair of examples held violates the conditions by more than `tol`.
@@ -132,39 +127,41 @@ class OnlineEngine:
         after : Step, optional
             The operation that this is the end of; its steps count as well.
         """
-        steps, heads = 0, self.state.head_states
+        steps = {}
         with self._operation() as op:
             if self.run.progress is not None:
                 self.run.progress.restart()
-            for number, head in enumerate(heads.values(), start=1):
+            op.use(self._assembled(self._classes()))
+            op.team.core.protect_all()
+            with Interruptible(), self.run.progress or SILENCE:
+                gather(self.state, op.team.heads)
+            for number, head in enumerate(op.team.heads):
                 if self.run.progress is not None:
-                    self.run.progress.at("machine", number, len(heads))
-                op.protect(head)
+                    self.run.progress.at("machine", number + 1, len(op.team.heads))
                 own = self._finish(head.core)
-                head.iterations = own + (0 if after is None else head.iterations)
-                steps += own
-            self._conclude(op)
-            op.outcomes.append(Outcome("lasvm", iterations=steps))
+                steps[number] = own + (0 if after is None else head.iterations)
+            total = self._settle(op, steps)
+            self._sweep(op)
         if not self.state.converged:
             self._warn_of_limit()
-        step = op.step("finish", self.state.ids)
+        step = op.record("finish", self.state.ids, total)
         if after is not None:
-            seconds, total = after.seconds + step.seconds, after.iterations + step.iterations
-            step = step._replace(ids=after.ids, iterations=total, seconds=seconds)
+            step = step._replace(ids=after.ids, seconds=after.seconds + step.seconds)
         return self.run.report(step)
 
-    def _operation(self) -> Operation:
-        """Return a transaction; all heads may change in it."""
-        op = Operation(self.state, self.run)
-        processed, bits = self.processed, self._random.bit_generator
+    def _operation(self) -> TeamOperation:
+        """Return a transaction."""
+        op = TeamOperation(self.state, self.run)
+        own, bits = self.__dict__.copy(), self._random.bit_generator
         state = bits.state
 
         def restore() -> None:
-            self.processed, bits.state = processed, state
+            self.__dict__.update(own)
+            bits.state = state
 
         op.also_restore(restore)
-        for head in self.state.head_states.values():
-            if self._copied:
+        if self._copied:
+            for head in self.state.head_states.values():
                 head.core.refresh()
         self._copied = False
         return op
@@ -200,71 +197,86 @@ class OnlineEngine:
             self.run.not_converged,
         )
 
-    def _steps(self) -> int:
-        return sum(head.iterations for head in self.state.head_states.values())
-
     def _prepare(
         self,
-        op: Operation,
+        op: TeamOperation,
         X: Any,
         y: np.ndarray,
         weight: np.ndarray,
         ids: np.ndarray,
         groups: np.ndarray | None,
     ) -> _Work:
-        """Open heads for new classes and compute the rows of the batch in every head."""
-        assert self.state.gram is not None
-        feed = self.state.gram.feeder(X)
-        labels = self._classes() | set(y[weight > 0.0].astype(int).tolist())
+        """Open heads for new classes and compute the boxes of the batch."""
+        gram = self.state.gram
+        assert gram is not None
+        gram.refuse_updates()
+        gram.core.threads = self.run.threads
+        feed = gram.feed(X)
+        codes = y.astype(np.int64)
         effective = effective_weight(y, weight, self.state.class_weight)
-        heads = {}
-        for key in self.state.plan.keys(sorted(labels)):
-            members = np.flatnonzero(self.state.plan.members(key, y) & (effective > 0.0))
-            t = self.state.plan.targets(key, y[members])
-            place = {k: i for i, k in enumerate(members.tolist())}
-            heads[key] = place, checked_rows(self.state.problem, t, effective[members], t)
-        self.state.per_class = self.state.per_class.copy()  # counted on; the other one is kept
-        known = self.state.head_states
-        for head in known.values():
-            op.protect(head)
-        self.state.head_states = {key: known.get(key) or self._open(key) for key in heads}
-        for head in self.state.head_states.values():
-            head.iterations = 0
-        return _Work(X, y, weight, ids, groups, feed, heads)
+        one = np.ones(len(y))
+        rows = checked_rows(self.state.problem, one, effective, one)
+        op.use(self._assembled(self._classes() | set(codes[weight > 0.0].tolist())))
+        return _Work(X, y, codes, weight, rows.hi, ids, groups, feed)
+
+    def _assembled(self, labels: set[int]) -> Team:
+        """Return the heads of these classes."""
+        if self._team is None or not self._team.serves(self.state, labels):
+            known = self.state.head_states
+            keys = self.state.plan.keys(sorted(labels))
+            heads = known | self._open([key for key in keys if key not in known])
+            self.state.head_states = {key: heads[key] for key in keys}
+            self._team = Team(self.state, sorted(labels))
+        return self._team
 
     def _classes(self) -> set[int]:
         """Return the codes of the classes that have an example here."""
         return {code for code, count in self.state.per_class.items() if count > 0}
 
-    def _open(self, key: Key) -> HeadState:
-        """Return a head with the examples held so far as members at 0."""
-        assert self.state.gram is not None
-        head = HeadState.empty(key, self.state.gram, self.state.problem)
-        slots = np.flatnonzero(self.state.plan.members(key, self.state.store.y))
-        y = self.state.store.y[slots]
-        weight = effective_weight(y, self.state.store.weight[slots], self.state.class_weight)
-        rows = checked_rows(self.state.problem, self.state.plan.targets(key, y), weight, y)
-        head.core.admit(slots, rows.c, rows.group)
-        head.core.jump(np.arange(len(slots)), rows.lo, rows.hi, [0.0, 0.0])
-        head.record = (True, "", 0, False)
-        return head
+    def _open(self, keys: Sequence[Key]) -> dict[Key, HeadState]:
+        """Return heads with the examples held so far as members at 0."""
+        gram, problem = self.state.gram, self.state.problem
+        assert gram is not None
+        heads = {key: HeadState.empty(key, gram, problem) for key in keys}
+        gather(self.state, list(heads.values()))
+        for head in heads.values():
+            head.record = (True, "", 0, False)
+        return heads
 
-    def _to_do(self, work: _Work) -> int:
-        usable = sum(1 for w in work.weight.tolist() if w > 0.0)
-        share = max(1, round(self.schedule.share * usable)) if usable else 0
-        return self.schedule.epochs * share
-
-    def _order(self, work: _Work) -> Iterator[int]:
-        """Yield the positions to visit: seeds of new classes first, then by the selection."""
+    def _work_through(self, op: TeamOperation, work: _Work) -> None:
+        """Visit examples, with a look for idle ones from time to time."""
         usable = np.flatnonzero(work.weight > 0.0)
-        per_epoch = self._to_do(work) // self.schedule.epochs
+        share = max(1, round(self.schedule.share * len(usable))) if len(usable) else 0
+        done, to_do, progress = 0, self.schedule.epochs * share, self.run.progress
+        if progress is not None:
+            progress.at("example", 1, to_do)
+        for run in self._runs(op, work, usable, share):
+            for start in range(0, len(run), _CHUNK):
+                part = np.array(run[start : start + _CHUNK], dtype=np.int64)
+                self._visit(op, work, part, fresh=done < share)
+                done += len(part)
+                if progress is not None:
+                    progress.at("example", done, to_do)
+                if self._unswept >= _SWEEP:
+                    self._sweep(op)
+                self._unswept += len(part)
+
+    def _runs(
+        self, op: TeamOperation, work: _Work, usable: np.ndarray, share: int
+    ) -> Iterator[list[int]]:
+        """Yield the positions to visit: seeds of new classes first, then by the selection."""
         for _ in range(self.schedule.epochs):
             waiting = self._random.permutation(usable).tolist()
-            for k in self._seeds(work, waiting):
-                waiting.remove(k)
-                yield k
-            for _ in range(per_epoch - (len(usable) - len(waiting))):
-                yield self._choose(work, waiting)
+            seeds = self._seeds(work, waiting)
+            if seeds:
+                chosen = set(seeds)
+                waiting = [k for k in waiting if k not in chosen]
+            if self.schedule.selection == "random":
+                yield seeds + waiting[::-1][: max(0, share - len(seeds))]
+                continue
+            yield seeds
+            for _ in range(share - len(seeds)):
+                yield [self._choose(op, work, waiting)]
 
     def _seeds(self, work: _Work, order: list[int]) -> list[int]:
         known = self._classes()
@@ -277,17 +289,17 @@ class OnlineEngine:
                 seeds.append(k)
         return seeds
 
-    def _choose(self, work: _Work, waiting: list[int]) -> int:
+    def _choose(self, op: TeamOperation, work: _Work, waiting: list[int]) -> int:
         """Take the next position out of those waiting, which are in random order."""
         selection = self.schedule.selection
-        if selection == "random" or not self.state.head_states:
+        if not self.state.head_states:
             return waiting.pop()
         best, smallest, inside = 1, np.inf, 0
         step = 10 if selection == "autoactive" else _SAMPLE
         for first in range(0, min(2 * _SAMPLE if step == 10 else _SAMPLE, len(waiting)), step):
             # Positions are counted from the end, so that the chosen one is cheap to take out.
             places = list(range(first + 1, min(first + step, len(waiting)) + 1))
-            scores = self._scores(work, [waiting[-p] for p in places])
+            scores = self._scores(op, work, [waiting[-p] for p in places])
             inside += int((scores < 1.0).sum())
             if scores.min() < smallest:
                 smallest, best = float(scores.min()), places[int(scores.argmin())]
@@ -301,10 +313,9 @@ class OnlineEngine:
             waiting[-p], waiting[-q] = waiting[-q], waiting[-p]
         return k
 
-    def _scores(self, work: _Work, candidates: list[int]) -> np.ndarray:
+    def _scores(self, op: TeamOperation, work: _Work, candidates: list[int]) -> np.ndarray:
         """Return how far each is from the boundary; for gradient selection on its right side."""
-        for head in self.state.head_states.values():
-            head.core.settle_mu()
+        op.team.core.settle()
         f = self.state.make_rule().decide(work.X[candidates], self.run.threads)
         if self.schedule.selection != "gradient":
             return np.abs(f).min(axis=1)
@@ -316,74 +327,65 @@ class OnlineEngine:
             scores[members] = np.minimum(scores[members], margin[members])
         return scores
 
-    def _visit(self, work: _Work, k: int) -> None:
-        """PROCESS one example in all its heads, then REPROCESS."""
-        gram, tol = self.state.gram, self.state.settings.tol
-        assert gram is not None
-        concerned = [
-            (head, *work.heads[key])
-            for key, head in self.state.head_states.items()
-            if k in work.heads[key][0]
-        ]
-        if not self.state.store.holds(work.ids.item(k)):
-            slot = gram.size
-            work.feed(k)
-            used = not concerned  # the only class so far: it will be needed
-            for head, place, rows in concerned:
-                i = place[k]
-                used |= head.core.process(slot, rows.c[i], rows.lo[i], rows.hi[i], tol)
-                head.iterations += 1
-            self._decide(work, k, slot, concerned, used)
-            self.processed += 1
-        for head, _, _ in concerned:
-            for _ in range(self.schedule.reprocess):
-                if not head.core.reprocess(tol):
-                    break
-                head.iterations += 1
+    def _visit(self, op: TeamOperation, work: _Work, part: np.ndarray, *, fresh: bool) -> None:
+        """PROCESS examples in their heads, then REPROCESS, one after the other.
 
-    def _decide(self, work: _Work, k: int, slot: int, concerned: list[Any], keep: bool) -> None:
-        """Note example k, which is in the last slot, or take it back."""
-        assert self.state.gram is not None
-        if keep:
-            one = slice(k, k + 1)
-            groups = None if work.groups is None else work.groups[one]
-            self.state.store.append(work.y[one], work.weight[one], work.ids[one], groups)
-            self.state.per_class[int(work.y[k])] += 1
+        Those that are held, if not all are `fresh`, only make their heads REPROCESS.
+        """
+        store = self.state.store
+        slots = np.full(len(part), -1)
+        if not fresh:
+            held = store.holding(work.ids[part])
+            slots[held] = store.slots(work.ids[part[held]])
+        tol, reprocess = self.state.settings.tol, self.schedule.reprocess
+        with Interruptible(), self.run.progress or SILENCE:
+            stays = op.team.core.visit(
+                work.feed, part, slots, work.codes[part], work.bound[part], tol, reprocess
+            )
+        self.processed += int(np.count_nonzero(slots < 0))
+        kept = part[stays]
+        if len(kept):
+            groups = None if work.groups is None else work.groups[kept]
+            store.append(work.y[kept], work.weight[kept], work.ids[kept], groups)
+            self.state.per_class.update(work.codes[kept].tolist())
+
+    def _sweep(self, op: TeamOperation) -> None:
+        """Let go the members that are idle, and the examples that are then in no head."""
+        self._unswept = 0
+        slots, state = op.team.core.sweep(), self.state
+        if not len(slots):
             return
-        last = np.array([slot])
-        for head, _, _ in concerned:
-            head.core.take_out(last, slot + 1)
-        self.state.gram.remove(last)
-
-    def _sweep(self, op: Operation) -> None:
-        """Let go the examples that are idle in all their heads."""
-        leaving = self._leaving()
-        if len(leaving):
-            op.dismiss(leaving)
-
-    def _leaving(self) -> np.ndarray:
-        """Return the slots of examples that are idle in all their heads, ascending."""
-        n = self.state.n
-        idle, heads = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        for head in self.state.head_states.values():
-            idle[head.core.idle()] += 1
-            heads[head.core.slot] += 1
-        leaving = (idle == heads) & (heads > 0)
         # Of every class one example stays, whatever happens.
-        for code, count in Counter(self.state.store.y[leaving].astype(int).tolist()).items():
-            if count == self.state.per_class[code]:
-                leaving[np.flatnonzero(leaving & (self.state.store.y == code))[0]] = False
-        slots = np.flatnonzero(leaving)
-        self.state.per_class = self.state.per_class.copy()
-        self.state.per_class.subtract(self.state.store.y[slots].astype(int).tolist())
-        return slots
+        codes = state.store.y[slots].astype(np.int64)
+        for code, count in Counter(codes.tolist()).items():
+            if count == state.per_class[code]:
+                first = int(np.flatnonzero(codes == code)[0])
+                slots, codes = np.delete(slots, first), np.delete(codes, first)
+        if len(slots):
+            state.per_class.subtract(codes.tolist())
+            op.let_go(slots)
 
-    def _conclude(self, op: Operation) -> None:
-        """Set the constants of the decision functions; heads without examples of a class go."""
-        leaving, state = self._leaving(), self.state
-        keys = set(state.plan.keys(sorted(self._classes())))
-        state.head_states = {key: h for key, h in state.head_states.items() if key in keys}
-        for head in state.head_states.values():
-            head.converged = head.core.settle_mu() <= state.settings.tol
-        if len(leaving):
-            op.let_go(leaving)
+    def _settle(self, op: TeamOperation, finished: Mapping[int, int]) -> int:
+        """Set the constants of the decision functions; return the steps of all heads.
+
+        Those of heads that were `finished` are known.
+        """
+        heads, tol = op.team.heads, self.state.settings.tol
+        records = op.team.core.settle()
+        concerned = [heads[number] for number, _, _ in records]
+        before = [(h, h.iterations, h.converged) for h in [*self._counted, *concerned]]
+
+        def restore() -> None:
+            for head, iterations, converged in before:
+                head.iterations, head.converged = iterations, converged
+
+        op.undo.append(restore)
+        for head in self._counted:
+            head.iterations = 0
+        total = 0
+        for head, (number, steps, gap) in zip(concerned, records, strict=True):
+            head.iterations = finished.get(number, steps)
+            head.converged = gap <= tol
+            total += head.iterations
+        self._counted = concerned
+        return total

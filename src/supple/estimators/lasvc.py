@@ -82,7 +82,7 @@ class LASVC(BaseClassifier):
     Attributes
     ----------
     n_process_ : int
-        Calls of PROCESS. Examples that are still kept are not processed again in a later epoch.
+        Examples that PROCESS has seen. In a later epoch those that are still kept do not count.
     n_iter_ : ndarray of shape (n_machines,)
         Steps of PROCESS, REPROCESS and `finish` in the last update.
     classes_, support_, support_ids_, support_vectors_, n_support_, dual_coef_, coef_, intercept_

@@ -1,0 +1,102 @@
+"""The heads of LASVM, which the core changes together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from types import TracebackType
+
+import numpy as np
+
+from supple._core import Lasvm
+from supple.engine.head import HeadState, checked_rows, effective_weight
+from supple.engine.operation import Operation
+from supple.engine.state import State
+from supple.engine.step import Step
+
+__all__ = ["Team", "TeamOperation", "gather"]
+
+
+class Team:
+    """The heads of a state, as long as it has no others.
+
+    Parameters
+    ----------
+    state : State
+    labels : sequence of int
+        Codes of all classes that may come.
+    """
+
+    def __init__(self, state: State, labels: Sequence[int]) -> None:
+        assert state.gram is not None
+        self._of = state.head_states
+        self.heads: list[HeadState] = list(state.head_states.values())
+        self._codes = frozenset(labels)
+        codes = np.arange(max(labels, default=-1) + 1, dtype=np.float64)
+        seats: list[list[tuple[int, float]]] = [[] for _ in codes]
+        for number, key in enumerate(state.head_states):
+            (members,) = state.plan.members(key, codes).nonzero()
+            targets = state.plan.targets(key, codes[members]).tolist()
+            for code, target in zip(members.tolist(), targets, strict=True):
+                seats[code].append((number, target))
+        self.core = Lasvm(state.gram.core, [head.core for head in self.heads], seats)
+
+    def serves(self, state: State, labels: set[int]) -> bool:
+        """Whether these are the heads of the state, and all there need be for these classes."""
+        return self._of is state.head_states and labels <= self._codes
+
+
+def gather(state: State, heads: Sequence[HeadState]) -> None:
+    """Let all examples held be members of these heads, at 0 where they are no members yet."""
+    if not heads:
+        return
+    store = state.store
+    parts = state.plan.parts([head.key for head in heads], store.y)
+    weight = effective_weight(store.y, store.weight, state.class_weight)[parts.places]
+    rows = checked_rows(state.problem, parts.t, weight, parts.t)
+    columns = (parts.places, rows.c, rows.group, rows.lo, rows.hi)
+    for head, slots, c, group, lo, hi in zip(heads, *map(parts.split, columns), strict=True):
+        members, _ = head.core.admit(slots, c, group)
+        head.core.jump(members, lo, hi, [0.0, 0.0])
+
+
+class TeamOperation(Operation):
+    """An operation in which the core protects the heads, each before it changes."""
+
+    team: Team
+
+    def use(self, team: Team) -> None:
+        """Let the heads of the team change from now on."""
+        self.team = team
+        # The counts of before are those that the state goes back to.
+        self.state.per_class = self.state.per_class.copy()
+        team.core.begin()
+        self.undo.append(team.core.restore)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if kind is None:
+            self.team.core.end()
+
+    def _dismiss_leaving(self) -> None:
+        # They are in no head.
+        self._dismissed += self._leaving
+        self._leaving = []
+
+    def _take_out(self, slots: np.ndarray) -> None:
+        state, falling = self.state, slots[::-1].copy()
+        assert state.gram is not None
+        state.store.expect_removals()
+        self.team.core.take_out(falling, state.n)
+        state.gram.remove(falling)
+        state.store.remove(falling)
+
+    def record(self, action: str, ids: np.ndarray, steps: int) -> Step:
+        """Return the record of the operation; heads of LASVM have no margin set."""
+        seconds = time.perf_counter() - self._start
+        return Step(action, ids, "lasvm", 0, steps, 0, 0.0, seconds)
