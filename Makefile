@@ -52,7 +52,7 @@ bench-batch: $(READY) ## time of a batch fit and a prediction against four peers
 	$(RUN) benchmarks/growth.py
 	$(RUN) benchmarks/batch.py --docs docs/benchmarks.md
 
-bench-online: $(READY) ## LASVC beside scikit-learn and SimpleSVC beside SVC (SUPPLE_DATA: a9a.npz, usps.npz)
+bench-online: $(READY) ## LASVC beside scikit-learn and SimpleSVC beside SVC (SUPPLE_DATA: a9a.npz, usps.npz, letter.csv.gz, ijcnn1.npz)
 	$(RUN) benchmarks/simple.py
 	$(RUN) benchmarks/lasvm.py
 

@@ -4,9 +4,12 @@ a9a: one pass, then `finish`, with C = 1, gamma = .05 and C = 100, gamma = .005;
 rows, violation of the optimality conditions on all training rows, and time, one thread, peer and
 supple in turns. USPS: 0 and 8 against the rest; the error on the test rows after processing a
 share of the examples, mean over seeds, active beside random selection, drawn into
-docs/images/lasvm-selection.png. Both sets are read from the folder named by SUPPLE_DATA.
+docs/images/lasvm-selection.png. Serving: letter (26 classes) and ijcnn1, 8,000 rows each, C = 10,
+one pass and `fit` beside scikit-learn's SVC; and 2,000 further rows as one call of partial_fit and
+as 2,000 calls. Processor time, the best of the rounds. All sets are read from the folder named by
+SUPPLE_DATA.
 
-    python benchmarks/lasvm.py [--rounds 1] [--seeds 5] [--only a9a|usps]
+    python benchmarks/lasvm.py [--rounds 1] [--seeds 5] [--only a9a|usps|serving]
 """
 
 from __future__ import annotations
@@ -20,12 +23,15 @@ import argparse  # noqa: E402
 import json  # noqa: E402
 import platform  # noqa: E402
 import time  # noqa: E402
+from functools import partial  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 import numpy as np  # noqa: E402
 import sklearn  # noqa: E402
 import sklearn.svm  # noqa: E402
 from batch_cases import binary_rows  # noqa: E402
+from serving import load  # noqa: E402
+from sklearn.base import clone  # noqa: E402
 
 import supple  # noqa: E402
 
@@ -33,6 +39,7 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "lasvm.json"
 PICTURE = ROOT / "docs" / "images" / "lasvm-selection.png"
 SHARES = (0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.5, 1.0)
+ROWS, SINGLE = 8000, 2000  # of the serving part: rows of a fit, rows that come one by one
 
 
 def folder() -> Path:
@@ -136,6 +143,62 @@ def usps(seeds: int) -> list[dict]:
     return out
 
 
+def processor_time(action) -> float:
+    start = time.process_time()
+    action()
+    return time.process_time() - start
+
+
+def one_by_one(model, X, y) -> None:
+    for row in range(len(X)):
+        model.partial_fit(X[row : row + 1], y[row : row + 1])
+
+
+def serving_times(X, y) -> tuple[dict[str, float], dict]:
+    """Return the processor time of each part, and the models."""
+    peer = sklearn.svm.SVC(C=10.0)
+    start = supple.LASVC(C=10.0, random_state=0)
+    models = {"scikit-learn": peer, "pass": clone(start).set_params(finishing=False),
+              "fit": clone(start)}  # fmt: skip
+    seconds = {name: processor_time(partial(model.fit, X, y)) for name, model in models.items()}
+    old, new = slice(SINGLE), slice(SINGLE, 2 * SINGLE)
+    several, single = (clone(start).partial_fit(X[old], y[old]) for _ in range(2))
+    seconds["batch"] = processor_time(partial(several.partial_fit, X[new], y[new]))
+    seconds["single"] = processor_time(partial(one_by_one, single, X[new], y[new]))
+    return seconds, models
+
+
+def serving(rounds: int) -> list[dict]:
+    out = []
+    for name in ("letter", "ijcnn1"):
+        case = load(name)
+        if case is None:
+            print(f"{name}: not in the folder named by SUPPLE_DATA")
+            continue
+        X, y = np.ascontiguousarray(case.X[:ROWS]), case.y[:ROWS]
+        found = [serving_times(X, y) for _ in range(rounds)]
+        best = {part: min(seconds[part] for seconds, _ in found) for part in found[0][0]}
+        models = found[-1][1]
+        peer, expected = best["scikit-learn"], models["scikit-learn"].predict(case.queries)
+        row: dict = {"case": name, "seconds": best, "held": len(models["fit"].ids_)}
+        for part in ("pass", "fit"):
+            same = 100.0 * float((models[part].predict(case.queries) == expected).mean())
+            row[part] = {"ratio": peer / best[part], "same_predictions": same}
+            print(
+                f"{name} {ROWS}, {part}: {best[part]:.2f} s, scikit-learn {peer:.2f} s, "
+                f"{peer / best[part]:.2f}x; {same:.1f} % of the predictions are the same"
+            )
+        row["single_calls"] = best["single"] / best["batch"]
+        each = {part: 1e6 * best[part] / SINGLE for part in ("batch", "single")}
+        print(
+            f"    {SINGLE} more rows: {each['batch']:.0f} us each in one call, "
+            f"{each['single']:.0f} us in single ones, {row['single_calls']:.1f} times as long",
+            flush=True,
+        )
+        out.append(row)
+    return out
+
+
 def draw(rows: list[dict]) -> None:
     import matplotlib
 
@@ -164,15 +227,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--only", choices=("a9a", "usps"))
+    parser.add_argument("--only", choices=("a9a", "usps", "serving"))
     options = parser.parse_args()
     results = json.loads(RESULTS.read_text()) if RESULTS.is_file() else {}
     results["machine"] = f"{platform.machine()}, scikit-learn {sklearn.__version__}"
-    if options.only != "usps":
+    if options.only in (None, "a9a"):
         results["a9a"] = a9a(options.rounds)
-    if options.only != "a9a":
+    if options.only in (None, "usps"):
         results["usps"] = usps(options.seeds)
         draw(results["usps"])
+    if options.only in (None, "serving"):
+        results["serving"] = serving(max(3, options.rounds))
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
