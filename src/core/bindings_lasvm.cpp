@@ -82,6 +82,15 @@ void bind_lasvm(nb::module_& m) {
              for (const auto& [head, steps, gap] : lasvm.settle()) out.push_back({head, steps, gap});
              return out;
            })
+      .def("absorb",
+           [](Lasvm& lasvm, std::size_t from, std::size_t into, std::size_t code, double bound,
+              double tau, std::size_t reprocess) {
+             require(from < lasvm.examples() && into < lasvm.examples() && from != into,
+                     "slot out of range");
+             require(code < lasvm.classes(), "class out of range");
+             nb::gil_scoped_release release;
+             lasvm.absorb(from, into, code, bound, {tau, reprocess});
+           })
       .def("sweep", [](Lasvm& lasvm) { return to_numpy(lasvm.sweep()); })
       .def("take_out", [](Lasvm& lasvm, const In1<std::int64_t>& slots, std::int64_t n_examples) {
         for (std::size_t k = 0; k < slots.shape(0); ++k)

@@ -110,7 +110,8 @@ bool Lasvm::visit(const Visitor& visitor, const Feed& feed, const Schedule& sche
   if (fresh && !used) feed.take_back();
   for (const Seat& seat : seats) reprocess(machines_[seat.head], schedule);
   const auto is_small = [&](const Seat& seat) { return small(machines_[seat.head]); };
-  if (fresh && used && std::all_of(seats.begin(), seats.end(), is_small)) gram_.drop_row(slot);
+  if (fresh && used && !gram_.lasting && std::all_of(seats.begin(), seats.end(), is_small))
+    gram_.drop_row(slot);
   return fresh && used;
 }
 
@@ -131,12 +132,7 @@ bool Lasvm::process(Machine& machine, std::size_t slot, const Visitor& visitor, 
   // newcomer needs.
   if (partner >= 0 && !(violation > 0.0)) return false;
   change(machine);
-  h.admit_one(static_cast<std::int64_t>(slot), kx, seat.target, rises ? 0.0 : -visitor.bound,
-              rises ? visitor.bound : 0.0);
-  if (small(machine))
-    machine.rows.admitted(h, row);
-  else
-    machine.rows.clear(gram_);
+  admit(machine, slot, kx, seat.target, visitor.bound);
   const std::size_t k = h.members() - 1;
   if (partner >= 0 && violation > schedule.tau) {
     const auto other = static_cast<std::size_t>(partner);
@@ -147,6 +143,51 @@ bool Lasvm::process(Machine& machine, std::size_t slot, const Visitor& visitor, 
   if (!rises && G > e.low) e.low = G, e.falling = static_cast<std::ptrdiff_t>(k);
   machine.now.extremes = e;
   return true;
+}
+
+void Lasvm::admit(Machine& machine, std::size_t slot, double kx, double target, double bound) {
+  Head& h = *machine.head;
+  const bool rises = target > 0.0;
+  h.admit_one(static_cast<std::int64_t>(slot), kx, target, rises ? 0.0 : -bound,
+              rises ? bound : 0.0);
+  if (small(machine))
+    machine.rows.admitted(h, gram_.row(slot));
+  else
+    machine.rows.clear(gram_);
+}
+
+void Lasvm::dismiss(Machine& machine, std::int64_t slot) {
+  machine.rows.remove(gram_, static_cast<std::size_t>(machine.head->member_at(slot)));
+  machine.head->dismiss({slot});
+}
+
+void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double bound,
+                   const Schedule& schedule) {
+  for (const Seat& seat : seats_[code]) {
+    Machine& machine = machines_[seat.head];
+    Head& h = *machine.head;
+    const std::int64_t giver = h.member_at(static_cast<std::int64_t>(from));
+    std::int64_t taker = h.member_at(static_cast<std::int64_t>(into));
+    if (giver < 0 && taker < 0) continue;
+    change(machine);
+    if (taker < 0) {
+      taker = static_cast<std::int64_t>(h.members());
+      admit(machine, into, h.expansion_at(gram_.row(into)), seat.target, bound);
+    }
+    const auto t = static_cast<std::size_t>(taker);
+    (seat.target > 0.0 ? h.hi[t] : h.lo[t]) = seat.target * bound;
+    if (giver < 0) continue;
+    const auto g = static_cast<std::size_t>(giver);
+    const double moved = h.x[g];
+    const double *row_g = row(machine, g, 0), *row_t = row(machine, t, 1);
+    simd().axpy(-moved, row_g, h.F.data(), h.members());
+    simd().axpy(moved, row_t, h.F.data(), h.members());
+    h.x[t] = std::clamp(h.x[t] + moved, h.lo[t], h.hi[t]);  // beyond the bound by rounding at most
+    h.x[g] = 0.0;
+    h.note_changes(1);
+    dismiss(machine, static_cast<std::int64_t>(from));
+    reprocess(machine, schedule);
+  }
 }
 
 void Lasvm::reprocess(Machine& machine, const Schedule& schedule) {
@@ -202,10 +243,7 @@ std::vector<std::int64_t> Lasvm::dismiss_idle(Machine& machine) {
     if (h.x[m] == 0.0 && (beyond || h.fixed(m))) slots.push_back(h.slot[m]);
   }
   if (!slots.empty()) change(machine);
-  for (std::int64_t s : slots) {
-    machine.rows.remove(gram_, static_cast<std::size_t>(h.member_at(s)));
-    h.dismiss({s});
-  }
+  for (std::int64_t s : slots) dismiss(machine, s);
   return slots;
 }
 

@@ -61,6 +61,10 @@ class Lasvm {
   // Members at zero that no step would choose leave their heads. Returns the slots of those who
   // are then in no head, ascending.
   std::vector<std::int64_t> sweep();
+  // The example at `into`, of the same class and with this bound from now on, takes over the
+  // coefficients of the one at `from`, which leaves all heads. Then REPROCESS there.
+  void absorb(std::size_t from, std::size_t into, std::size_t code, double bound,
+              const Schedule& schedule);
   // Examples that are in no head leave; see Head.
   void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
 
@@ -88,6 +92,8 @@ class Lasvm {
   bool process(Machine& machine, std::size_t slot, const Visitor& visitor, const Seat& seat,
                const Schedule& schedule);
   void reprocess(Machine& machine, const Schedule& schedule);
+  void admit(Machine& machine, std::size_t slot, double kx, double target, double bound);
+  void dismiss(Machine& machine, std::int64_t slot);  // whose variable is 0
   void step(Machine& machine, std::size_t i, std::size_t j);
   bool small(const Machine& machine) const;  // a small part of all examples, see MemberRows
   const double* row(Machine& machine, std::size_t member, std::size_t buffer);  // over members

@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 
 from supple.engine.head import HeadState, Key, checked_rows, effective_weight
+from supple.engine.held import Held
 from supple.engine.state import State
 from supple.engine.step import Run, Step
-from supple.engine.team import Team, TeamOperation, gather
+from supple.engine.team import Team, TeamOperation, gather, merge_closest
 from supple.errors import warn_user
 from supple.interrupts import Interruptible
+from supple.memory import Memory
 from supple.progress import SILENCE
 from supple.solvers import most_iterations
 
@@ -63,11 +65,14 @@ class OnlineEngine:
     schedule : Schedule
     seed : int or None
         Of the order of the examples.
+    memory : Memory
+        Says how many examples may be held; the closest are merged if there are more.
     """
 
-    def __init__(self, state: State, schedule: Schedule, seed: int | None) -> None:
+    def __init__(self, state: State, schedule: Schedule, seed: int | None, memory: Memory) -> None:
         self.state = state
         self.schedule = schedule
+        self.memory = memory
         self.run = Run()
         self.processed = 0  # examples that PROCESS has seen
         self._random = np.random.default_rng(seed)
@@ -83,6 +88,7 @@ class OnlineEngine:
         return self.__dict__ | {
             "state": self.state.__getstate__(),
             "run": self.run.alone(),
+            "memory": self.memory.copied(),
             "_copied": False,
             "_random": copy.deepcopy(self._random),
             "_team": None,
@@ -160,6 +166,7 @@ class OnlineEngine:
             bits.state = state
 
         op.also_restore(restore)
+        op.also_restore(self.memory.restorer())
         if self._copied:
             for head in self.state.head_states.values():
                 head.core.refresh()
@@ -254,6 +261,7 @@ class OnlineEngine:
             for start in range(0, len(run), _CHUNK):
                 part = np.array(run[start : start + _CHUNK], dtype=np.int64)
                 self._visit(op, work, part, fresh=done < share)
+                merge_closest(op, self.memory, self.state.settings.tol, self.schedule.reprocess)
                 done += len(part)
                 if progress is not None:
                     progress.at("example", done, to_do)
@@ -363,6 +371,7 @@ class OnlineEngine:
                 slots, codes = np.delete(slots, first), np.delete(codes, first)
         if len(slots):
             state.per_class.subtract(codes.tolist())
+            self.memory.forgets(Held(op), state.store.ids[slots])
             op.let_go(slots)
 
     def _settle(self, op: TeamOperation, finished: Mapping[int, int]) -> int:

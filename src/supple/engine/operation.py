@@ -235,10 +235,13 @@ class Operation:
         state, falling = self.state, slots[::-1].copy()
         assert state.gram is not None
         state.store.expect_removals()
-        for head in state.head_states.values():
-            head.core.take_out(falling, state.n)
+        self._take_out_of_heads(falling)
         state.gram.remove(falling)
         state.store.remove(falling)
+
+    def _take_out_of_heads(self, slots: np.ndarray) -> None:
+        for head in self.state.head_states.values():
+            head.core.take_out(slots, self.state.n)
 
     # ------------------------------------------------------------------ heads
 

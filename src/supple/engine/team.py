@@ -10,11 +10,13 @@ import numpy as np
 
 from supple._core import Lasvm
 from supple.engine.head import HeadState, checked_rows, effective_weight
+from supple.engine.held import Held
 from supple.engine.operation import Operation
 from supple.engine.state import State
 from supple.engine.step import Step
+from supple.memory import Memory
 
-__all__ = ["Team", "TeamOperation", "gather"]
+__all__ = ["Team", "TeamOperation", "gather", "merge_closest"]
 
 
 class Team:
@@ -88,15 +90,46 @@ class TeamOperation(Operation):
         self._dismissed += self._leaving
         self._leaving = []
 
-    def _take_out(self, slots: np.ndarray) -> None:
-        state, falling = self.state, slots[::-1].copy()
-        assert state.gram is not None
-        state.store.expect_removals()
-        self.team.core.take_out(falling, state.n)
-        state.gram.remove(falling)
-        state.store.remove(falling)
+    def _take_out_of_heads(self, slots: np.ndarray) -> None:
+        self.team.core.take_out(slots, self.state.n)
 
     def record(self, action: str, ids: np.ndarray, steps: int) -> Step:
         """Return the record of the operation; heads of LASVM have no margin set."""
         seconds = time.perf_counter() - self._start
         return Step(action, ids, "lasvm", 0, steps, 0, 0.0, seconds)
+
+
+def merge_closest(op: TeamOperation, memory: Memory, tau: float, reprocess: int) -> None:
+    """Merge the closest two examples of a class until the memory holds no more than it may.
+
+    The mean takes over both coefficients, which leaves their sum as it is; REPROCESS follows. Of
+    every class one example stays.
+    """
+    state, store = op.state, op.state.store
+    while memory.capacity is not None and op.n_present > memory.capacity:
+        pair = Held(op).closest_pair()
+        if pair is None:
+            return
+        slots = np.array(pair)
+        weight, code = store.weight[slots], int(store.y[slots[0]])
+        mixed = bool(store.groups[slots[0]] != store.groups[slots[1]])
+        name, X = memory.name_of_next(store.ids), state.points(slots)
+        total = weight.sum(keepdims=True)
+        effective = effective_weight(store.y[slots[:1]], total, state.class_weight)
+        (bound,) = checked_rows(state.problem, np.ones(1), effective, effective).hi
+        if name is None or X.dtype == object:  # the heavier one takes the place of both
+            into, leaving = (
+                slots[[int(weight[1] >= weight[0])]],
+                slots[[int(weight[1] < weight[0])]],
+            )
+        else:
+            into, leaving = op.append_mean(X, slots, name), slots
+        one, other = store.ids[slots].tolist()
+        memory.joined((one, other), store.ids.item(into[0]), mixed=mixed)
+        for slot in leaving.tolist():  # no step until all coefficients are there
+            steps = reprocess if slot == leaving[-1] else 0
+            op.team.core.absorb(slot, int(into[0]), code, float(bound), tau, steps)
+        op.set_weight(into, total)
+        state.per_class[code] -= 1
+        op.forgotten += store.ids[leaving].tolist()
+        op.let_go(leaving)

@@ -14,6 +14,7 @@ from supple.estimators._model import Model
 from supple.estimators._params import show
 from supple.estimators._validation import Points
 from supple.locks import reads
+from supple.memory import Memory
 
 if TYPE_CHECKING:
     from supple.engine import HeadReader
@@ -180,6 +181,12 @@ class FittedAttributes(BatchChecks):
     def groups_(self) -> NDArray[Any]:
         """Groups of the examples held, in the order of ``ids_``; None for those of no group."""
         return self._held().state.groups
+
+    @property
+    @reads
+    def memory_(self) -> Memory:
+        """The memory with what it remembers: a copy of that of the model."""
+        return self._held().engine.memory.copied()
 
     @property
     @reads

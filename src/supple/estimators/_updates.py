@@ -19,7 +19,7 @@ from supple.estimators._model import Model, make_kernel
 from supple.estimators._params import check_values, show
 from supple.estimators._validation import check_weight, resolve_gamma
 from supple.interrupts import Shielded
-from supple.locks import guards, reads, writes
+from supple.locks import guards, writes
 from supple.memory import KeepAll, Memory
 
 
@@ -42,12 +42,6 @@ class ExactUpdates(BaseSVM):
                 "kernel='precomputed', which takes no updates. Pass the kernel as a callable."
             )
         return clone(memory)
-
-    @property
-    @reads
-    def memory_(self) -> Memory:
-        """The memory with what it remembers: a copy of that of the model."""
-        return self._exact(self._held()).memory.copied()
 
     def _exact(self, model: Model) -> Engine:
         assert isinstance(model.engine, Engine)

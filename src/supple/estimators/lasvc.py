@@ -12,12 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple import problems
 from supple.engine import OnlineEngine, Schedule, State, Step
+from supple.errors import InvalidInputError
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._ids import IdsLike
 from supple.estimators._model import Batch, Model, Names
 from supple.kernels import Kernel
 from supple.locks import reads, writes
-from supple.memory import Memory
+from supple.memory import Budget, KeepAll, Memory
 from supple.solvers import Settings
 
 
@@ -58,6 +59,12 @@ class LASVC(BaseClassifier):
         Steps of REPROCESS after each example.
     finishing : bool, default=True
         Whether `fit` ends with `finish`. `partial_fit` never does.
+    max_vectors : int, default=None
+        Most examples kept after a call, at least 2, for streams without end: when there are more,
+        the closest two of one class become their weighted mean, with the sum of their coefficients
+        (see :class:`~supple.memory.Budget`). One example of each class stays in any case. None: no
+        bound. Where classes overlap, most examples become support vectors, and both memory and the
+        time per example grow with the stream.
     cache_size : float, default=200
         Size of the kernel cache in MB.
     class_weight : dict or "balanced", default=None
@@ -81,6 +88,8 @@ class LASVC(BaseClassifier):
 
     Attributes
     ----------
+    memory_ : Memory
+        With `max_vectors` a Budget, whose ``stands_for_`` tells what was merged.
     n_process_ : int
         Examples that PROCESS has seen. In a later epoch those that are still kept do not count.
     n_iter_ : ndarray of shape (n_machines,)
@@ -120,6 +129,7 @@ class LASVC(BaseClassifier):
         "share": [Interval(Real, 0.0, 1.0, closed="right")],
         "reprocess": [Interval(Integral, 0, None, closed="left")],
         "finishing": ["boolean"],
+        "max_vectors": [Interval(Integral, 2, None, closed="left"), None],
         "random_state": [Interval(Integral, 0, 2**32 - 1, closed="both"), None],
     }
     _tunable = ()
@@ -138,6 +148,7 @@ class LASVC(BaseClassifier):
         share: float = 1.0,
         reprocess: int = 1,
         finishing: bool = True,
+        max_vectors: int | None = None,
         cache_size: float = 200,
         class_weight: Any = None,
         verbose: bool | int = False,
@@ -159,6 +170,7 @@ class LASVC(BaseClassifier):
         self.share = share
         self.reprocess = reprocess
         self.finishing = finishing
+        self.max_vectors = max_vectors
         self.cache_size = cache_size
         self.class_weight = class_weight
         self.verbose = verbose
@@ -246,7 +258,19 @@ class LASVC(BaseClassifier):
             float(params["share"]),
             int(params["reprocess"]),
         )
-        return OnlineEngine(state, schedule, params["random_state"])
+        return OnlineEngine(state, schedule, params["random_state"], memory)
+
+    def _memory(self, params: Mapping[str, Any]) -> Memory:
+        bound = params["max_vectors"]
+        return KeepAll() if bound is None else Budget(bound)
+
+    def _check_params(self, params: Mapping[str, Any]) -> None:
+        super()._check_params(params)
+        if params["max_vectors"] is not None and params["epochs"] > 1:
+            raise InvalidInputError(
+                f"The 'epochs' parameter of LASVC must be 1 with max_vectors. Got "
+                f"{params['epochs']} instead: an example that was merged would count again."
+            )
 
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
         step = super()._learn(model, batch, whole=whole)

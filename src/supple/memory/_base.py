@@ -87,7 +87,7 @@ class Memory:
         return None
 
     def forgets(self, held: Held, ids: np.ndarray) -> None:
-        """Note that the user has these examples forgotten; they still are among those held."""
+        """Note that these examples leave, not by this memory's order; they still are held."""
 
     def reweights(self, ids: np.ndarray) -> None:
         """Note that the user gives these examples other weights."""
