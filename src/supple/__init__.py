@@ -73,12 +73,12 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import the data sets when they are asked for: most programs have their own."""
-    if name == "datasets":
-        return import_module("supple.datasets")
+    """Import what most programs do without, data sets and estimates, when it is asked for."""
+    if name in ("datasets", "diagnostics"):
+        return import_module(f"supple.{name}")
     raise AttributeError(f"module 'supple' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """Return the public names, for completion and dir()."""
-    return sorted([*__all__, "datasets", "errors"])
+    return sorted([*__all__, "datasets", "diagnostics", "errors"])

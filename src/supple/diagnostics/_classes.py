@@ -1,0 +1,87 @@
+"""The machines of a classifier as an estimate needs them, in scikit-learn's order and signs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.engine.head import Key
+from supple.errors import InvalidInputError
+from supple.estimators._classifier import BaseClassifier, Classes, _one_per_class, _votes
+from supple.estimators._model import Model
+
+
+@dataclass(frozen=True)
+class Machines:
+    """Which machine decides between which classes, and how they vote."""
+
+    classes: Classes
+    keys: list[Key]  # of the heads, in the order of the machines
+    pairwise: bool
+    break_ties: bool
+
+    @classmethod
+    def of(cls, estimator: BaseClassifier, model: Model, action: str) -> Machines:
+        """Return those of a classifier that holds two classes at least."""
+        # Not estimator._classes, which would note the result in the model.
+        classes = estimator._find_classes(model)
+        if not len(classes.columns):
+            raise InvalidInputError(
+                f"The 'model' given to {action} must hold examples of two classes with weight. Got "
+                f"a {type(estimator).__name__} with {classes.labels.tolist()} instead. Add "
+                "examples of another class by partial_fit."
+            )
+        heads = list(model.state.head_states)
+        pairwise = model.params["multi_class"] == "ovo"
+        keys = [heads[column] for column in classes.columns.tolist()]
+        return cls(classes, keys, pairwise, bool(estimator.break_ties))
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return len(self.classes.codes)
+
+    @property
+    def sides(self) -> list[tuple[int, int | None]]:
+        """The classes that each machine is positive and negative on; None: all others."""
+        k = self.n_classes
+        if k == 2:
+            return [(1, 0)]
+        return list(combinations(range(k), 2)) if self.pairwise else [(i, None) for i in range(k)]
+
+    def places(self, codes: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the places of classes in `labels`, -1 for those without weight."""
+        out = np.full(len(codes), -1, dtype=np.intp)
+        for place, code in enumerate(self.classes.codes):
+            out[codes == code] = place
+        return out
+
+    def label(self, place: int | None) -> Any:
+        """Return the label of a class as a plain value."""
+        return None if place is None else self.classes.labels[place : place + 1].tolist()[0]
+
+    def winners(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the class that the machines choose by each row of their values."""
+        if self.n_classes == 2:
+            return (values[:, 0] >= 0).astype(np.intp)
+        return self._chosen(values, self.n_classes)
+
+    def winners_without(self, place: int, values: NDArray[np.float64]) -> NDArray[np.intp]:
+        """Return the same among the other classes: there are no examples of this one."""
+        others = np.delete(np.arange(self.n_classes), place)
+        if len(others) == 1:
+            return np.full(len(values), others[0])
+        own = [place not in side for side in self.sides]
+        return others[self._chosen(values[:, own], len(others))]
+
+    def _chosen(self, values: NDArray[np.float64], k: int) -> NDArray[np.intp]:
+        if not self.pairwise:
+            return np.argmax(values, axis=1)
+        votes = _votes(values > 0, k)
+        if self.break_ties and k > 2:
+            votes = _one_per_class(values, k)
+        return np.argmax(votes, axis=1)
