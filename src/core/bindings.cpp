@@ -10,5 +10,6 @@ NB_MODULE(_core, m) {
   bind_head(m);
   bind_lasvm(m);
   bind_settle(m);
+  bind_leave_one_out(m);
   bind_lock(m);
 }
