@@ -1,0 +1,150 @@
+"""One machine without each of its members in turn; afterwards it is as it was, to the last bit."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple._core import OPEN, SOLVED, Standing, leave_out, make_exact
+from supple.engine import State
+from supple.engine.head import Examples, HeadState
+from supple.errors import InfeasibleError
+from supple.interrupts import Interruptible
+from supple.progress import SILENCE, Progress
+from supple.qp import Move
+from supple.solvers import Settings, settle
+
+_AT_A_TIME = 64  # examples from one word about the progress to the next
+
+
+class Departures(NamedTuple):
+    """Members that leave, each alone, and what the programme of the others is."""
+
+    slots: NDArray[np.int64]
+    targets: NDArray[np.float64]  # of the groups, one row for each
+    stretch: NDArray[np.float64]  # of the boxes of all others
+
+    def part(self, which: Any) -> Departures:
+        """Return some of them."""
+        return Departures(*(np.ascontiguousarray(column[which]) for column in self))
+
+
+class Answers(NamedTuple):
+    """Decision values of the members that left, and how they came about."""
+
+    value: NDArray[np.float64]
+    doubt: NDArray[np.float64]  # what is no more than this is 0 up to rounding
+    solved: NDArray[np.bool_]  # not known without work
+    kept: NDArray[np.bool_]  # optimal as promised
+
+
+def departures(state: State, head: HeadState, slots: NDArray[np.int64]) -> Departures:
+    """Return the programmes without each of these members of a head."""
+    problem, present = state.problem, np.array(head.core.target[: state.problem.groups])
+    targets, stretch = np.tile(present, (len(slots), 1)), np.ones(len(slots))
+    if not problem.needs_mass:
+        return Departures(slots, targets, stretch)
+    assert state.gram is not None
+    store = state.store
+    examples = Examples(store.y, store.weight, state.class_weight, state.gram, state.plan)
+    members = head.core.slot
+    t, mass = examples.targets(head.key, members), examples.effective_weight(members)
+    place = np.empty(state.n, dtype=np.intp)
+    place[members] = np.arange(len(members))
+    width = _width(problem.for_weight(mass))
+    for k, slot in enumerate(slots.tolist()):
+        if mass[place[slot]] == 0.0:
+            continue  # nothing depends on it
+        t_left, mass_left = np.delete(t, place[slot]), np.delete(mass, place[slot])
+        left = problem.for_weight(mass_left)
+        reason = left.obstacle(t_left, mass_left)
+        if reason is not None:
+            raise InfeasibleError(
+                f"There is no model without example {store.ids.item(slot)!r}: {reason}"
+            )
+        targets[k] = left.targets(t_left, mass_left)
+        stretch[k] = 1.0 if left is problem else _width(left) / width
+    return Departures(slots, targets, stretch)
+
+
+def _width(problem: Any) -> float:
+    """Return the width of the box of an example of weight 1."""
+    one = np.ones(1)
+    rows = problem.rows(one, one, one)
+    return float(rows.hi[0] - rows.lo[0])
+
+
+def answers(
+    state: State, head: HeadState, leaving: Departures, progress: Progress | None
+) -> Answers:
+    """Return what a head says of these members when it has never seen them.
+
+    For the holder of the write lock, with Ctrl-C held back.
+    """
+    core, n = head.core, len(leaving.slots)
+    F, mu, rounding = np.empty(n), np.empty((n, state.problem.groups)), np.empty(n)
+    answer = np.full(n, OPEN, dtype=np.uint8)
+    kept = np.ones(n, dtype=bool)
+    standing = Standing(core)
+    try:
+        with Interruptible(), progress or SILENCE:
+            ready = _made_ready(core)
+        for start in range(0, n if ready else 0, _AT_A_TIME):
+            part = slice(start, start + _AT_A_TIME)
+            if progress is not None:
+                progress.at("example", start + 1, n)
+            with Interruptible(), progress or SILENCE:
+                answer[part], F[part], mu[part], rounding[part] = leave_out(
+                    core, *leaving.part(part)
+                )
+        for k in np.flatnonzero(answer == OPEN).tolist():
+            if progress is not None:
+                progress.at("example", k + 1, n)
+            with Interruptible(), progress or SILENCE:
+                found = _by_solver(core, leaving.part([k]), state.settings)
+            F[k], mu[k], rounding[k], kept[k] = found
+    finally:
+        standing.put_back(core)
+    readouts = [
+        state.problem.readout(m, r) for m, r in zip(mu.tolist(), rounding.tolist(), strict=True)
+    ]
+    scale, intercept, diagonal = np.array(readouts).T
+    value = scale * F + diagonal * state.diagonal(leaving.slots) + intercept
+    return Answers(value, 16.0 * np.abs(scale) * rounding, answer >= SOLVED, kept)
+
+
+def _made_ready(core: Any) -> bool:
+    """Return whether paths can be followed; F and the factor are built again if need be."""
+    # The kernel values of the margin set must fit into memory as the row cache does.
+    if 8 * core.members * (core.n_margin + 16) > core.cache_bytes:
+        return False
+    core.renew()
+    if core.rough:
+        core.refresh()
+    if not core.factored:
+        make_exact(core)
+    return bool(core.factored)
+
+
+def _by_solver(
+    core: Any, leaving: Departures, settings: Settings
+) -> tuple[float, NDArray[np.float64], float, bool]:
+    """Return F, mu, their rounding, and whether they are exact, by whichever solver can."""
+    standing = Standing(core)
+    try:
+        own = core.variables_at(leaving.slots)
+        stretch = float(leaving.stretch[0])
+        variables = own if stretch == 1.0 else np.arange(len(core.x))
+        lo, hi = stretch * core.lo, stretch * core.hi
+        lo[own] = hi[own] = 0.0
+        move = Move(variables, lo[variables], hi[variables], leaving.targets[0].tolist())
+        outcome = settle(core, move, settings, cold=False)
+        if core.rough:
+            core.refresh()
+        (member,) = np.flatnonzero(core.slot == leaving.slots[0])
+        mu = np.array(core.mu[: leaving.targets.shape[1]])
+        return float(core.kx[member]), mu, float(core.rounding()), outcome.kept
+    finally:
+        standing.put_back(core)
