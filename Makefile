@@ -14,7 +14,7 @@ ASAN    = .venv-asan
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 
-.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-ids bench-rvm bench-serving dropin exactness endurance fuzz interrupts stress asan docs install clean help
+.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-estimates bench-ids bench-rvm bench-serving dropin exactness endurance fuzz interrupts stress asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -61,6 +61,9 @@ bench-memory: $(READY) ## small memories beside the papers' tables and on overla
 	$(RUN) benchmarks/budget.py
 	$(RUN) benchmarks/memories.py
 	$(RUN) benchmarks/memories.py --endless
+
+bench-estimates: $(READY) ## leave-one-out against refitting scikit-learn, the xi-alpha bound (SUPPLE_DATA: spambase)
+	$(RUN) benchmarks/estimates.py
 
 bench-ids: $(READY) ## integer and string ids: a table of a million, and whole updates (IDS: options)
 	$(RUN) benchmarks/ids.py $(IDS)
