@@ -268,6 +268,7 @@ void Path::finish() {
     moved_most = std::max(moved_most, dlo[v] == 0.0 && dhi[v] == 0.0 ? change : 0.0);
   }
   h.reach = std::max(1.25 * moved_most, 0.9 * h.reach);
+  h.sharpen();  // roughness may have hidden a violator, which the polish then finds
   h.make_canonical();
 }
 
@@ -287,7 +288,11 @@ PathResult Path::run() {
     if (!refill_groups()) return give_up(breakpoints);
     if (at_rest()) break;
     direction();
-    const Event event = next_event();
+    Event event = next_event();
+    while (event.kind == Event::Kind::enter && h.rough[h.member_of(event.variable)] > 0.0) {
+      sharpen({event.variable});  // it may enter earlier or later than it seemed
+      event = next_event();
+    }
     const double dt = std::min(event.dt, 1.0 - t);
     const bool last = event.dt > 1.0 - t;
     advance(dt);
@@ -306,15 +311,27 @@ PathResult Path::run() {
 PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
                        const std::vector<double>& lo, const std::vector<double>& hi,
                        const PerGroup& target) {
+  // Few members decide, and only these need an F in double precision: those whose box opens, those
+  // on the margin, and whoever the path takes into it.
+  std::vector<std::size_t> unsure;
+  for (std::int64_t k : moved) {
+    const auto v = static_cast<std::size_t>(k);
+    if (head.fixed(v) && head.rough[head.member_of(v)] > 0.0) unsure.push_back(head.member_of(v));
+  }
+  head.sharpen(unsure);
   if (only_idle_bounds(head, moved, lo, hi, target)) {
     for (std::size_t k = 0; k < moved.size(); ++k) {
       head.lo[static_cast<std::size_t>(moved[k])] = lo[k];
       head.hi[static_cast<std::size_t>(moved[k])] = hi[k];
     }
     for (std::size_t e = 0; e < head.n_groups; ++e)
-      if (!head.factor.has_group(e)) head.balance_mu();  // its interval may have changed
+      if (!head.factor.has_group(e)) {  // its interval may have changed
+        head.sharpen();
+        head.balance_mu();
+      }
     return {true, 0};
   }
+  head.sharpen();
   Path straight(head, moved, lo, hi, target);
   if (straight.leap()) return {true, std::max<std::int64_t>(1, straight.changes_made())};
   if (!head.factored()) return {false, 0};

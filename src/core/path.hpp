@@ -77,7 +77,8 @@ class Path {
   PerGroup sums_to_move() const;  // by the margin variables
   void leap_step(bool all_sides);
   void find_changes();
-  void find_changes_asleep();
+  void find_changes_everywhere();
+  void sharpen(const std::vector<std::size_t>& variables);  // F of their members
   bool inexact() const;
   bool near_edge() const;
   void put_back(const std::vector<std::int64_t>& margin);  // into the factor

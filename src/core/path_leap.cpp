@@ -20,7 +20,7 @@ constexpr double kEdge = 1e-8;     // share of the width of a box
 }  // namespace
 
 bool Path::leap() {
-  const std::vector<double> x = h.x, lo = h.lo, hi = h.hi;
+  const std::vector<double> x = h.x, lo = h.lo, hi = h.hi, rough = h.rough;
   const PerGroup target = h.target;
   const std::vector<std::int64_t> margin = h.factor.variables();
   tolerance = h.rounding();
@@ -33,7 +33,7 @@ bool Path::leap() {
     leap_step(all_sides);
     all_sides = false;
     find_changes();
-    if (changes.empty()) find_changes_asleep();
+    if (changes.empty()) find_changes_everywhere();
     if (!changes.empty()) continue;
     if (!refined && inexact()) {
       refined = all_sides = true;  // one step more makes up for an ill-conditioned factor
@@ -48,6 +48,7 @@ bool Path::leap() {
   h.lo = lo;
   h.hi = hi;
   h.F = F_start;
+  h.rough = rough;
   h.mu = mu_start;
   put_back(margin);
   return false;
@@ -175,22 +176,41 @@ void Path::find_changes() {
     const auto v = static_cast<std::size_t>(k);
     if (h.x[v] < h.lo[v] || h.x[v] > h.hi[v]) changes.push_back({v, side_outside(v, h.x[v])});
   }
+  std::vector<std::size_t> crossed;
   for (std::size_t k = 0; k < g.size(); ++k)
-    if (sign[k] * g[k] < -tolerance) {
-      const auto m = static_cast<std::size_t>(awake[k / h.per]);
-      changes.push_back({m * h.per + k % h.per, Side::margin});
-    }
+    if (sign[k] * g[k] < -tolerance)
+      crossed.push_back(static_cast<std::size_t>(awake[k / h.per]) * h.per + k % h.per);
+  sharpen(crossed);
+  for (std::size_t v : crossed)
+    if (sign_of(v) * awake_gradient(v) < -tolerance) changes.push_back({v, Side::margin});
 }
 
-void Path::find_changes_asleep() {
+// Also those asleep, and those of whom roughness leaves it open.
+void Path::find_changes_everywhere() {
   settle_members();
-  for (std::int64_t k : asleep) {
-    const auto m = static_cast<std::size_t>(k);
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
-      if (sign_of(v) * h.gradient(v) < -tolerance) changes.push_back({v, Side::margin});
+  std::vector<std::size_t> doubtful;
+  for (std::size_t v = 0; v < h.variables(); ++v) {
+    const double s = sign_of(v);
+    if (s != 0.0 && s * h.gradient(v) < h.rough[h.member_of(v)] - tolerance) doubtful.push_back(v);
   }
+  sharpen(doubtful);
+  for (std::size_t v : doubtful)
+    if (sign_of(v) * h.gradient(v) < -tolerance) changes.push_back({v, Side::margin});
   for (const Change& change : changes)
     if (place[h.member_of(change.variable)] < 0) wake_member(h.member_of(change.variable));
+}
+
+// Who enters the margin set is solved for in double precision.
+void Path::sharpen(const std::vector<std::size_t>& variables) {
+  std::vector<std::size_t> chosen;
+  for (std::size_t v : variables)
+    if (const std::size_t m = h.member_of(v);
+        h.rough[m] > 0.0 && (chosen.empty() || chosen.back() != m))
+      chosen.push_back(m);
+  h.sharpen(chosen);
+  for (std::size_t m : chosen)
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per && place[m] >= 0; ++v)
+      g[static_cast<std::size_t>(place[m]) * h.per + v % h.per] = h.gradient(v);
 }
 
 // The sums miss more than finish() would make up for, or gradients of margin variables that are

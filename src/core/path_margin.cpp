@@ -136,14 +136,19 @@ bool Path::refill_groups() {
     if (!asleep.empty()) wake(std::numeric_limits<double>::infinity());
     const Side able = need > 0.0 ? Side::lower : Side::upper;
     const double sense = need > 0.0 ? 1.0 : -1.0;
-    double smallest = std::numeric_limits<double>::infinity();
+    double smallest = 0.0;
     std::size_t chosen = 0;
-    for (std::size_t v = 0; v < h.variables(); ++v)  // all are awake: g is in their order
-      if (side[v] == able && h.group[v] == e && sense * g[v] < smallest) {
-        smallest = sense * g[v];
-        chosen = v;
-      }
-    if (smallest == std::numeric_limits<double>::infinity()) return false;
+    while (true) {
+      smallest = std::numeric_limits<double>::infinity();
+      for (std::size_t v = 0; v < h.variables(); ++v)  // all are awake: g is in their order
+        if (side[v] == able && h.group[v] == e && sense * g[v] < smallest) {
+          smallest = sense * g[v];
+          chosen = v;
+        }
+      if (smallest == std::numeric_limits<double>::infinity()) return false;
+      if (h.rough[h.member_of(chosen)] == 0.0) break;
+      sharpen({chosen});
+    }
     h.mu[e] -= sense * smallest;
     for (std::size_t v = 0; v < h.variables(); ++v)
       if (h.group[v] == e) g[v] -= sense * smallest;

@@ -179,8 +179,6 @@ def _mend(head: Any) -> _Quality:
 
 def _ready_for_path(head: Any) -> bool:
     """Return whether the factor holds the margin set; it is built again if need be."""
-    if head.rough:
-        head.refresh()
     if not head.factored:  # restored or unpickled
         make_exact(head)
     return bool(head.factored)  # it cannot where the margin system is singular to rounding

@@ -1,0 +1,64 @@
+"""What single updates cost just after a fit, which leaves gradients in single precision."""
+
+import numpy as np
+import pytest
+
+import supple
+
+N = 2600  # members, more than single precision is used from
+
+
+@pytest.fixture
+def fitted():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 5))
+    t = X[:, 0] + np.sin(2 * X[:, 1])
+    y = (t + 0.3 * rng.normal(size=N) > 0).astype(int)
+    model = supple.SVC(C=10.0, gamma=0.3).fit(X, y)
+    (machine,) = model._model.engine._machines.values()
+    assert machine.core.rough
+    return model, X, y, machine.core
+
+
+def evaluations(model, update):
+    before = model._model.engine.kernel_evaluations
+    update()
+    return model._model.engine.kernel_evaluations - before
+
+
+def test_a_newcomer_that_is_no_violator_needs_its_own_values_only(fitted):
+    model, X, y, _ = fitted
+    far = X[[np.argmax(model.decision_function(X))]]
+    assert evaluations(model, lambda: model.partial_fit(far, [1])) <= 2 * N
+    assert model.kkt_violation_ <= 1e-8
+
+
+def test_to_forget_an_idle_example_needs_no_kernel_value(fitted):
+    model, X, y, _ = fitted
+    idle = np.setdiff1d(np.arange(N), model.support_)[:1]
+    assert evaluations(model, lambda: model.forget(idle)) == 0
+    assert model.kkt_violation_ <= 1e-8
+
+
+def test_few_gradients_are_computed_again_by_a_path(fitted):
+    model, X, y, core = fitted
+    n_support, n_margin = len(model.support_), core.n_margin
+    wrong = X[[np.argmax(model.decision_function(X))]]
+    # All gradients from scratch would take N times the support vectors.
+    assert evaluations(model, lambda: model.partial_fit(wrong, [0])) < N * (n_margin + n_support) / 2
+    assert model.kkt_violation_ <= 1e-8
+
+
+@pytest.mark.parametrize("name", ["SVC", "NuSVC", "SVR", "OneClassSVM", "SVDD"])
+def test_exact_although_gradients_are_rough(name, judge):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(N + 40, 4))
+    t = X[:, 0] + np.sin(2 * X[:, 1]) + 0.3 * rng.normal(size=len(X))
+    y = {"SVR": t, "SVC": t > 0, "NuSVC": t > 0}.get(name, np.zeros(len(X)))
+    params = {"NuSVC": {"nu": 0.3}, "OneClassSVM": {"nu": 0.2}, "SVDD": {"C": 0.002}}.get(name, {})
+    model = getattr(supple, name)(gamma=0.3, **params).fit(X[:N], y[:N])
+    for k in range(N, N + 40):
+        model.partial_fit(X[k : k + 1], y[k : k + 1]).forget([7 * (k - N)])
+        assert model.kkt_violation_ <= 1e-8
+    held = np.array(model.ids_)
+    judge(model, X[held], y[held])
