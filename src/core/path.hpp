@@ -14,6 +14,10 @@ namespace supple {
 
 enum class Side : std::uint8_t { lower, upper, margin, frozen };
 
+// The side of a variable whose bounds move at these rates. An empty box that opens is left on the
+// side where the gradient holds the variable.
+Side side_of(const Head& h, std::size_t v, double dlo, double dhi);
+
 struct Event {
   enum class Kind { none, leave_lower, leave_upper, enter } kind = Kind::none;
   std::size_t variable = 0;
@@ -28,7 +32,7 @@ class Path {
   PathResult run();
   // Straight to the end; false: that failed, and all is as before. The path is used up.
   bool leap();
-  std::int64_t changes_made() const { return count; }
+  std::int64_t changes_made() const { return static_cast<std::int64_t>(made); }
 
  private:
   // --- path.cpp: one step ---
@@ -112,7 +116,7 @@ class Path {
   PerGroup mu_start{}, mu_settled{};  // at the start; when F was last brought up to date
 
   std::vector<Change> changes;  // that the leap still has to make
-  std::int64_t count = 0;       // of those made
+  std::size_t made = 0;         // changes so far
   double tolerance = 0.0;       // a gradient with the wrong sign is 0 up to here
 };
 

@@ -27,7 +27,8 @@ bool Path::leap() {
   // A guess of the margin set that is this poor is not worth going on from.
   const std::size_t too_many = 16 + margin.size() / 8;
   bool all_sides = open_boxes(), refined = false;
-  for (int round = 0; round < kRounds && changes.size() <= too_many; ++round) {
+  for (int round = 0; round < kRounds && changes.size() <= too_many && made <= 2 * too_many;
+       ++round) {
     look();
     if (!make_changes(all_sides)) break;
     leap_step(all_sides);
@@ -103,7 +104,7 @@ bool Path::make_changes(bool all_sides) {
   give_columns(entering);
   if (!regular()) return false;
   if (!all_sides) leave_early();
-  count += static_cast<std::int64_t>(changes.size());
+  made += changes.size();
   return regular();
 }
 

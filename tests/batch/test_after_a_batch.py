@@ -1,5 +1,7 @@
 """What single updates cost just after a fit, which leaves gradients in single precision."""
 
+import importlib
+
 import numpy as np
 import pytest
 
@@ -45,7 +47,9 @@ def test_few_gradients_are_computed_again_by_a_path(fitted):
     n_support, n_margin = len(model.support_), core.n_margin
     wrong = X[[np.argmax(model.decision_function(X))]]
     # All gradients from scratch would take N times the support vectors.
-    assert evaluations(model, lambda: model.partial_fit(wrong, [0])) < N * (n_margin + n_support) / 2
+    assert (
+        evaluations(model, lambda: model.partial_fit(wrong, [0])) < N * (n_margin + n_support) / 2
+    )
     assert model.kkt_violation_ <= 1e-8
 
 
@@ -62,3 +66,19 @@ def test_exact_although_gradients_are_rough(name, judge):
         assert model.kkt_violation_ <= 1e-8
     held = np.array(model.ids_)
     judge(model, X[held], y[held])
+
+
+def test_variables_that_the_path_has_missed_enter_by_another_path(monkeypatch):
+    """The Newton step, which starts from all gradients, is left to harder cases."""
+    settle = importlib.import_module("supple.solvers.settle")
+    finished = []
+    make_exact = settle.make_exact
+    monkeypatch.setattr(settle, "make_exact", lambda head: finished.append(make_exact(head)))
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1700, 3))
+    y = (X[:, 0] + np.sin(2 * X[:, 1]) + rng.normal(size=len(X)) > 0).astype(int)
+    model = supple.SVC(C=10.0, gamma=0.5).fit(X[:1100], y[:1100])
+    for k in range(1100, 1700):
+        model.partial_fit(X[k : k + 1], y[k : k + 1]).forget([k - 1100])
+    assert model.exact_
+    assert len(finished) <= 2
