@@ -42,7 +42,9 @@ class Gram {
 
   // k(x_slot, .) for all examples held. The last three rows asked for stay valid.
   const double* row(std::size_t slot);
-  // k(x_slot, .) for some; cheaper than a row where they are few and the row is not at hand.
+  bool cached(std::size_t slot) const { return entries_[slot].cached; }
+  // k(x_slot, .) for some; cheaper than rows where they are few, or the sources are many, and the
+  // rows are not at hand.
   virtual void values(const Slots& sources, const Slots& targets, double* out);
   double diagonal(std::size_t slot) const { return diagonal_[slot]; }
   double largest_diagonal() const;  // in absolute value
@@ -62,6 +64,8 @@ class Gram {
   virtual bool patch_has_room(std::size_t) const { return false; }  // for so many examples
   virtual void release() {}  // what blocks are computed from, until it is needed again
   virtual bool linear() const { return false; }
+  // Whether values in single precision cost less to compute than to keep and to read.
+  virtual bool quick_in_single() const { return false; }
   void clear();
   // So that so many removals, which come next, cannot fail half-way for want of memory.
   void expect_removals(std::size_t count);
@@ -84,7 +88,6 @@ class Gram {
   }
   // k(x_slot, x_j) for j in [from, to)
   virtual void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) = 0;
-  bool cached(std::size_t slot) const { return entries_[slot].cached; }
   void appended(const double* diagonal, std::size_t count);
   void removed(std::size_t slot);     // the last example has moved to `slot`
   void truncated(std::size_t size);   // examples from `size` on are gone
@@ -148,6 +151,7 @@ class PointsGram final : public Gram {
   void close_patch() override { patch_->close(); }
   bool patch_has_room(std::size_t examples) const override { return patch_->has_room(examples); }
   bool linear() const override { return kernel_.kind == KernelKind::linear; }
+  bool quick_in_single() const override;
   bool constant_diagonal() const override { return kernel_.kind == KernelKind::rbf; }
   void set_kernel(const Kernel& kernel);
   void points_appended();

@@ -37,7 +37,6 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
     dhi[v] = hi1[k] - h.hi[v];
   }
   for (std::size_t e = 0; e < h.n_groups; ++e) target_rate[e] = target1[e] - h.target[e];
-  h.sync_block();
   for (std::size_t v = 0; v < n; ++v) side[v] = side_of(h, v, dlo[v], dhi[v]);
   for (std::int64_t k : moved) {
     const auto v = static_cast<std::size_t>(k);
@@ -49,6 +48,8 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
   // Without experience, a third of the way from the margin to the other side (or the like).
   if (h.reach == 0.0) h.reach = 0.3 * h.magnitude(h.F);
   wake(h.members() > kScreenFrom ? h.reach : kInf);
+  h.sync_block();
+  pending.assign(h.block.columns(), 0.0);
 }
 
 // No bound in use moves, no target does, and no margin variable will be met by its bound.
@@ -92,7 +93,7 @@ void Path::rates() {
     const std::int64_t v = h.block.variables()[j];
     dx_block[j] = v == MarginBlock::kNobody ? 0.0 : by_variable[static_cast<std::size_t>(v)];
   }
-  simd().product_rows(h.block.data(), h.block.stride(), awake.data(), awake.size(),
+  simd().product_rows(h.block.data(), h.block.stride(), awake_rows.data(), awake.size(),
                       dx_block.data(), dx_block.size(), dF.data());
   for (std::size_t k = 0; k < awake.size(); ++k) {
     const auto m = static_cast<std::size_t>(awake[k]);
@@ -210,8 +211,11 @@ void Path::restore_sums(double rounding) {
     }
     if (room == 0.0 || missing[e] == 0.0) continue;
     h.x[chosen] += missing[e];
-    const double* row = h.member_row(h.member_of(chosen), buffer);
-    simd().axpy(missing[e], row, h.F.data(), h.members());
+    const std::size_t column = column_of(chosen);  // elsewhere this is no more than F rounds
+    for (std::int64_t k : h.factor.variables()) {
+      const std::size_t m = h.member_of(static_cast<std::size_t>(k));
+      h.F[m] += missing[e] * h.block.row(m)[column];
+    }
   }
 }
 

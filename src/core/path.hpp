@@ -58,12 +58,17 @@ class Path {
   void leave(std::size_t v, Side side);
   void exchange(std::size_t v);
   void give_columns(const std::vector<std::size_t>& entering);  // of the block
+  std::size_t column_of(std::size_t v) const;  // a variable that has one
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);
   void wake_member(std::size_t m);
   void add_awake(std::size_t m);
   void settle_members();  // bring F of all members up to date
+  void tell_asleep();     // what is pending
+  void tell_without_rows(const Positions& told);
+  bool on_margin(std::size_t m) const;
+  void take_rows();  // of the block, for those awake and those on the margin
   double sign_of(std::size_t v) const;
   double awake_gradient(std::size_t v) const;
 
@@ -76,6 +81,7 @@ class Path {
   Side side_outside(std::size_t v, double x) const;
   bool make_changes(bool all_sides);
   void leave_box(std::size_t v, Side to);
+  double driven(std::size_t m) const;  // K times the speeds of those on bounds
   void leave_early();
   bool regular() const;  // every group has a margin variable
   PerGroup sums_to_move() const;  // by the margin variables
@@ -107,6 +113,7 @@ class Path {
 
   std::vector<std::int64_t> awake, asleep;  // members
   std::vector<std::int64_t> place;          // k: awake[k]; -1 - k: asleep[k]
+  std::vector<std::int64_t> awake_rows;     // their places in the block
   // per awake variable, `per` for each member in the order of `awake`
   std::vector<double> g, rate, sign;
   std::vector<double> dF;                  // per awake member
@@ -115,6 +122,11 @@ class Path {
   std::vector<double> F_start;
   PerGroup mu_start{}, mu_settled{};  // at the start; when F was last brought up to date
 
+  struct Return {
+    std::size_t column;  // of the block
+    double way;
+  };
+  std::vector<Return> returns;  // to the edge of the box, in the coming step of the leap
   std::vector<Change> changes;  // that the leap still has to make
   std::size_t made = 0;         // changes so far
   double tolerance = 0.0;       // a gradient with the wrong sign is 0 up to here

@@ -98,7 +98,7 @@ bool Path::make_changes(bool all_sides) {
   }
   std::vector<double> right_sides;
   for (std::size_t v : entering)
-    right_sides.push_back(-awake_gradient(v) - q[h.member_of(v)]);
+    right_sides.push_back(-awake_gradient(v) - driven(h.member_of(v)));
   if (!entering.empty() && !h.enter_margin(entering, right_sides)) return false;
   for (std::size_t v : entering) put_on_side(v, Side::margin);
   give_columns(entering);
@@ -119,8 +119,16 @@ void Path::leave_box(std::size_t v, Side to) {
   if (place[h.member_of(v)] < 0) wake_member(h.member_of(v));
   h.leave_margin(v, -way_back);
   put_on_side(v, to);
-  drive(v, way_back);
-  by_variable[v] = 0.0;  // its column stays in the block
+  speed[v] = way_back;
+  bound_rate[h.group[v]] += way_back;
+  by_variable[v] = way_back;  // its column stays in the block
+  returns.push_back({column_of(v), way_back});
+}
+
+double Path::driven(std::size_t m) const {
+  double sum = q[m];
+  for (const Return& r : returns) sum += r.way * h.block.row(m)[r.column];
+  return sum;
 }
 
 // Variables that entered of late come last in the factor, where the solution is cheap to have, and
@@ -151,7 +159,7 @@ void Path::leap_step(bool all_sides) {
     for (std::size_t i = 0; i < margin.size(); ++i) {
       const auto v = static_cast<std::size_t>(margin[i]);
       const bool is_awake = place[h.member_of(v)] >= 0;
-      right_side[i] = -q[h.member_of(v)] - (is_awake ? awake_gradient(v) : 0.0);
+      right_side[i] = -driven(h.member_of(v)) - (is_awake ? awake_gradient(v) : 0.0);
     }
     h.factor.set_right_side(right_side);
   }
@@ -162,11 +170,12 @@ void Path::leap_step(bool all_sides) {
     if (speed[v] == 0.0) return;
     h.x[v] = side[v] == Side::upper ? h.hi[v] : h.lo[v];
     way += std::abs(speed[v]);
-    speed[v] = 0.0;
+    speed[v] = by_variable[v] = 0.0;
   };
   for (std::int64_t v : moved) stop(static_cast<std::size_t>(v));
   for (const Change& change : changes) stop(change.variable);
   std::fill(q.begin(), q.end(), 0.0);
+  returns.clear();
   bound_rate.fill(0.0);
   moving = 0;
 }

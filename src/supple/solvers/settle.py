@@ -185,11 +185,10 @@ def _ready_for_path(head: Any) -> bool:
 
 
 def _path_is_cheaper(head: Any, move: Move) -> bool:
-    n_margin, members = head.n_margin, head.members
     # The kernel values of the margin set must fit into memory as the row cache does.
-    if 8 * members * (n_margin + 16) > head.cache_bytes:
+    if head.block_bytes > head.cache_bytes:
         return False
-    return len(move.variables) <= 16 or members <= 300
+    return len(move.variables) <= 16 or head.members <= 300
 
 
 def _admit_singly(head: Any, settings: Settings, limit: int) -> tuple[bool, int]:
