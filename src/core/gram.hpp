@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernel.hpp"
+#include "margin_block.hpp"
 #include "patch.hpp"
 #include "points.hpp"
 
@@ -67,6 +68,11 @@ class Gram {
   // Whether values in single precision cost less to compute than to keep and to read.
   virtual bool quick_in_single() const { return false; }
   void clear();
+  // Blocks of heads share the budget of the rows. This one is in use and takes so many bytes, or is
+  // about to: rows and the blocks that have not been used for longest give way.
+  void hold(MarginBlock& block, std::size_t bytes);
+  void let_go(const MarginBlock& block);
+  std::size_t held_bytes() const { return cached_bytes_ + block_bytes_; }
   // So that so many removals, which come next, cannot fail half-way for want of memory.
   void expect_removals(std::size_t count);
   std::size_t cache_bytes() const { return cache_bytes_; }
@@ -116,6 +122,12 @@ class Gram {
   void follow_moves_everywhere();
   std::size_t cache_bytes_;
   std::size_t cached_bytes_ = 0;
+  std::size_t block_bytes_ = 0;
+  struct Held {
+    MarginBlock* block;
+    std::size_t bytes;
+  };
+  std::vector<Held> held_;  // most recent last
   std::vector<Entry> entries_;
   std::list<std::size_t> used_;  // most recent first
   std::vector<Move> moves_;      // rows follow when they are asked for

@@ -53,6 +53,9 @@ struct Snapshot {
 
 struct Head {
   Head(Gram& gram, std::size_t per, std::size_t groups);
+  ~Head() { gram.let_go(block); }
+  Head(const Head&) = delete;
+  Head& operator=(const Head&) = delete;
 
   Gram& gram;
   const std::size_t per;

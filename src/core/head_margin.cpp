@@ -70,6 +70,7 @@ bool Head::factored() const {
 void Head::forget_factor() {
   factor.clear();
   block.clear();
+  gram.let_go(block);
   release();
 }
 
@@ -143,6 +144,7 @@ constexpr std::size_t kTogether = 64;  // rows or columns of the block that are 
 void Head::append_columns(const std::vector<std::int64_t>& entering) {
   const auto& owners = block.owners();
   const std::size_t columns = block.columns() + entering.size();
+  gram.hold(block, block.bytes_with(owners.size(), columns));
   block.reserve(owners.size(), columns);
   Slots targets(owners.size());
   for (std::size_t i = 0; i < targets.size(); ++i)
@@ -165,6 +167,7 @@ void Head::give_rows(const std::vector<std::int64_t>& wanted) {
     if (!block.has_row(static_cast<std::size_t>(m))) fresh.push_back(m);
   if (fresh.empty()) return;
   const std::size_t rows = block.owners().size() + fresh.size();
+  gram.hold(block, block.bytes_with(rows, block.columns()));
   block.reserve(rows, block.columns());
   Slots targets;
   for (std::int64_t v : block.variables())  // nobody reads what stands for nobody

@@ -41,6 +41,10 @@ class MarginBlock {
   static std::size_t bytes(std::size_t rows, std::size_t columns) {  // that it takes at first
     return with_room(rows) * stride_for(columns) * sizeof(double);
   }
+  std::size_t bytes_with(std::size_t rows, std::size_t columns) const {  // after reserve()
+    return enough(rows, columns) ? value_.capacity() * sizeof(double)
+                                 : with_room(rows) * stride_with(columns) * sizeof(double);
+  }
 
  private:
   static std::size_t with_room(std::size_t n) { return n + n / 8 + 16; }
