@@ -124,13 +124,7 @@ class Machine:
 
     def restorer(self) -> Callable[[], None]:
         """Return a function that puts the machine back to its present state."""
-        snapshot, record = self.core.save(), self.record
-
-        def restore() -> None:
-            self.core.restore(snapshot)
-            self.record = record
-
-        return restore
+        return _Restorer(self, self.core.save(), *self.record)
 
     def to_arrays(self) -> dict[str, Any]:
         """Return what defines this machine; Kx and the factor are derived from it."""
@@ -217,6 +211,26 @@ class Machine:
         self.core.forget_factor()
         self.record = (False, reason, 0, True)
         return Outcome("none")
+
+
+@dataclass(slots=True)
+class _Restorer:
+    """Puts a machine back.
+
+    One object, where a closure is six: a model of many classes makes hundreds of them in every
+    update, and Python's collector of garbage begins a search whenever 700 objects have come.
+    """
+
+    machine: Machine
+    snapshot: Any
+    ready: bool
+    reason: str
+    iterations: int
+    converged: bool
+
+    def __call__(self) -> None:
+        self.machine.core.restore(self.snapshot)
+        self.machine.record = self.ready, self.reason, self.iterations, self.converged
 
 
 def start_together(

@@ -1,5 +1,6 @@
 """What single updates cost just after a fit, which leaves gradients in single precision."""
 
+import gc
 import importlib
 
 import numpy as np
@@ -82,3 +83,17 @@ def test_variables_that_the_path_has_missed_enter_by_another_path(monkeypatch):
         model.partial_fit(X[k : k + 1], y[k : k + 1]).forget([k - 1100])
     assert model.exact_
     assert len(finished) <= 2
+
+
+def test_updates_of_many_machines_make_little_garbage():
+    """Python's collector of garbage, which may take longer than an update, has little to do."""
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 20
+    X = rng.normal(size=(20, 4))[y] + 0.3 * rng.normal(size=(600, 4))
+    model = supple.SVC(gamma=0.5).fit(X[:500], y[:500])
+    assert len(model._model.engine._machines) == 190
+    gc.collect()
+    before = gc.get_stats()[0]["collections"]
+    for k in range(500, 600):
+        model.partial_fit(X[k : k + 1], y[k : k + 1])
+    assert gc.get_stats()[0]["collections"] - before <= 20
