@@ -194,6 +194,7 @@ void bind_gram(nb::module_& m) {
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
       .def_rw("lasting", &Gram::lasting)
+      .def_prop_ro("held_bytes", &Gram::held_bytes)
       .def_prop_ro("evaluations",
                    [](Gram& g) {
                      nb::gil_scoped_release release;

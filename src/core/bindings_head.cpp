@@ -78,6 +78,9 @@ void bind_head(nb::module_& m) {
       .def_prop_ro("worn", &Head::worn)
       .def_prop_ro("rough", [](const Head& h) { return h.roughest() > 0.0; })
       .def_prop_ro("cache_bytes", [](const Head& h) { return h.gram.cache_bytes(); })
+      // What a path may hold of kernel values.
+      .def_prop_ro("block_bytes",
+                   [](const Head& h) { return MarginBlock::bytes(h.members(), h.factor.size()); })
       .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
       .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
       // Slots of the members whose variables do not sum to 0, and these sums.

@@ -123,7 +123,34 @@ void Gram::keep_to_budget() {
   // each step would take hundreds of times as long.
   constexpr std::size_t kAlwaysKept = 3, kLeastBytes = 1u << 21;
   const std::size_t budget = std::max(cache_bytes_, kLeastBytes);
-  while (cached_bytes_ + lent > budget && used_.size() > kAlwaysKept) evict(used_.back());
+  while (held_bytes() > budget) {
+    const bool may_drop = held_.size() > 1, may_evict = used_.size() > kAlwaysKept;
+    // Neither takes more than half from the other; rows that are to last stay.
+    if (may_drop && (lasting || !may_evict || 2 * cached_bytes_ <= budget)) {
+      MarginBlock& oldest = *held_.front().block;
+      oldest.clear();
+      let_go(oldest);
+    } else if (may_evict && (!lasting || cached_bytes_ > budget)) {
+      evict(used_.back());
+    } else {
+      break;
+    }
+  }
+}
+
+void Gram::hold(MarginBlock& block, std::size_t bytes) {
+  let_go(block);
+  held_.push_back({&block, bytes});
+  block_bytes_ += bytes;
+  keep_to_budget();
+}
+
+void Gram::let_go(const MarginBlock& block) {
+  const auto at = std::find_if(held_.begin(), held_.end(),
+                               [&](const Held& held) { return held.block == &block; });
+  if (at == held_.end()) return;
+  block_bytes_ -= at->bytes;
+  held_.erase(at);
 }
 
 const double* Gram::row(std::size_t slot) {

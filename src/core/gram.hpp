@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernel.hpp"
+#include "margin_block.hpp"
 #include "patch.hpp"
 #include "points.hpp"
 
@@ -42,7 +43,9 @@ class Gram {
 
   // k(x_slot, .) for all examples held. The last three rows asked for stay valid.
   const double* row(std::size_t slot);
-  // k(x_slot, .) for some; cheaper than a row where they are few and the row is not at hand.
+  bool cached(std::size_t slot) const { return entries_[slot].cached; }
+  // k(x_slot, .) for some; cheaper than rows where they are few, or the sources are many, and the
+  // rows are not at hand.
   virtual void values(const Slots& sources, const Slots& targets, double* out);
   double diagonal(std::size_t slot) const { return diagonal_[slot]; }
   double largest_diagonal() const;  // in absolute value
@@ -67,8 +70,15 @@ class Gram {
   // pairs the earliest; {0, 0} if no two have the same label.
   std::pair<std::size_t, std::size_t> closest_pair(const Slots& slots, const double* label,
                                                    const double* weight);
-  void clear();
   void drop_row(std::size_t slot) { evict(slot); }  // which nobody will soon ask for
+  // Whether values in single precision cost less to compute than to keep and to read.
+  virtual bool quick_in_single() const { return false; }
+  void clear();
+  // Blocks of heads share the budget of the rows. This one is in use and takes so many bytes, or is
+  // about to: rows and the blocks that have not been used for longest give way.
+  void hold(MarginBlock& block, std::size_t bytes);
+  void let_go(const MarginBlock& block);
+  std::size_t held_bytes() const { return cached_bytes_ + block_bytes_ + lent; }
   // So that so many removals, which come next, cannot fail half-way for want of memory.
   void expect_removals(std::size_t count);
   std::size_t cache_bytes() const { return cache_bytes_; }
@@ -91,7 +101,6 @@ class Gram {
   }
   // k(x_slot, x_j) for j in [from, to)
   virtual void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) = 0;
-  bool cached(std::size_t slot) const { return entries_[slot].cached; }
   void appended(const double* diagonal, std::size_t count);
   void removed(std::size_t slot);     // the last example has moved to `slot`
   void truncated(std::size_t size);   // examples from `size` on are gone
@@ -120,6 +129,12 @@ class Gram {
   void follow_moves_everywhere();
   std::size_t cache_bytes_;
   std::size_t cached_bytes_ = 0;
+  std::size_t block_bytes_ = 0;
+  struct Held {
+    MarginBlock* block;
+    std::size_t bytes;
+  };
+  std::vector<Held> held_;  // most recent last
   std::vector<Entry> entries_;
   std::list<std::size_t> used_;  // most recent first
   std::vector<Move> moves_;      // rows follow when they are asked for
@@ -155,6 +170,7 @@ class PointsGram final : public Gram {
   void close_patch() override { patch_->close(); }
   bool patch_has_room(std::size_t examples) const override { return patch_->has_room(examples); }
   bool linear() const override { return kernel_.kind == KernelKind::linear; }
+  bool quick_in_single() const override;
   bool constant_diagonal() const override { return kernel_.kind == KernelKind::rbf; }
   void set_kernel(const Kernel& kernel);
   void points_appended();

@@ -17,6 +17,12 @@ Head::Head(Gram& gram_, std::size_t per_, std::size_t groups)
     : gram(gram_), per(per_), n_groups(groups) {}
 
 const double* Head::member_row(std::size_t member, std::vector<double>& buffer) {
+  if (!gram.cached(static_cast<std::size_t>(slot[member])) &&
+      block.owners().size() == members()) {
+    buffer.resize(members());
+    for (std::size_t v = member * per; v < (member + 1) * per; ++v)
+      if (block.column(static_cast<std::int64_t>(v), buffer)) return buffer.data();
+  }
   const double* row = gram.row(static_cast<std::size_t>(slot[member]));
   if (in_place_) return row;
   buffer.resize(members());
@@ -115,22 +121,16 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
   if (entering.empty()) return;
   const Expansion present = support();
   // Everything that may throw (a kernel written in Python) comes before the first change.
-  std::vector<double> kx(entering.size()), values(block.columns() * entering.size());
-  if (block.columns() == 0) {
-    if (!present.slots.empty()) kx = gram.expand(present.slots, present.coef, entering);
-  } else {
-    for (std::size_t k = 0; k < entering.size(); ++k) {
-      const double* row = gram.row(static_cast<std::size_t>(entering[k]));
-      for (std::size_t s = 0; s < present.slots.size(); ++s)
-        kx[k] += present.coef[s] * row[present.slots[s]];
-      for (std::size_t j = 0; j < block.columns(); ++j) {
-        const std::int64_t v = block.variables()[j];
-        if (v == MarginBlock::kNobody) continue;
-        values[k * block.columns() + j] = row[slot[member_of(static_cast<std::size_t>(v))]];
-      }
-    }
+  std::vector<double> kx(entering.size());
+  if (entering.size() == 1 &&
+      (block.columns() > 0 || gram.cached(static_cast<std::size_t>(entering[0])))) {
+    const double* row = gram.row(static_cast<std::size_t>(entering[0]));  // others want it, too
+    for (std::size_t s = 0; s < present.slots.size(); ++s)
+      kx[0] += present.coef[s] * row[present.slots[s]];
+  } else if (!present.slots.empty()) {
+    kx = gram.expand(present.slots, present.coef, entering);
   }
-  enter(entering, c_new, groups_new, kx, values);
+  enter(entering, c_new, groups_new, kx);
 }
 
 double Head::expansion_at(const double* row) const {
@@ -159,8 +159,7 @@ void Head::admit_one(std::int64_t new_slot, double kx, double c_value, double lo
 }
 
 void Head::enter(const Slots& entering, const std::vector<double>& c_new,
-                 const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx,
-                 const std::vector<double>& block_rows) {
+                 const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx) {
   release();
   const std::size_t old = members(), now = old + entering.size();
   slot.insert(slot.end(), entering.begin(), entering.end());
@@ -169,10 +168,8 @@ void Head::enter(const Slots& entering, const std::vector<double>& c_new,
   group.insert(group.end(), groups_new.begin(), groups_new.end());
   rough.resize(now, 0.0);
   for (auto* bounds : {&x, &lo, &hi}) bounds->resize(now * per, 0.0);
-  for (std::size_t k = 0; k < entering.size(); ++k) {
+  for (std::size_t k = 0; k < entering.size(); ++k)
     in_place_ = in_place_ && entering[k] == static_cast<std::int64_t>(old + k);
-    if (block.rows() == old + k) block.append_row(block_rows.data() + k * block.columns());
-  }
 }
 
 void Head::check_at_zero(const std::vector<std::int64_t>& slots) const {
@@ -207,7 +204,7 @@ void Head::remove(std::size_t member) {
   const std::size_t last = members() - 1;
   release();
   drop_derived(member);
-  if (block.rows() == members()) block.remove_row(member);
+  block.remove_member(member, last);
   locate();
   member_at_[static_cast<std::size_t>(slot[member])] = -1;
   if (member != last) {

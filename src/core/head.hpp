@@ -53,6 +53,9 @@ struct Snapshot {
 
 struct Head {
   Head(Gram& gram, std::size_t per, std::size_t groups);
+  ~Head() { gram.let_go(block); }
+  Head(const Head&) = delete;
+  Head& operator=(const Head&) = delete;
 
   Gram& gram;
   const std::size_t per;
@@ -183,6 +186,7 @@ struct Head {
   void follow_by_rows(const std::vector<double>& x_before);  // all members, by cached kernel rows
   void follow_roughly(const Expansion& change);
   void add_roughly(const Expansion& change, const Positions& targets);  // of these members
+  void add_quickly(const Expansion& change, const Positions& targets);  // the same, or exactly
   void leave_behind(const std::vector<char>& chosen, const std::vector<double>& x_of_F);
   void leave_nobody_behind() {
     behind.clear();
@@ -226,8 +230,13 @@ struct Head {
   // Out of it; for the shares see Factor::remove.
   void leave_margin(const std::vector<std::size_t>& leaving, const std::vector<double>& shares);
   void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }
-  void sync_block();  // give every variable of the factor a column of the block
-  void append_columns(const std::vector<std::int64_t>& entering);  // to the block
+  // To the block: a column for every variable of the factor, some more, rows for members.
+  void sync_block();
+  void append_columns(const std::vector<std::int64_t>& entering);
+  void give_rows(const std::vector<std::int64_t>& wanted);  // those that have none
+  // F of members without a row follows by values that are computed on the way: cheaper than to
+  // read a row, where they come quickly in single precision, and the block stays small.
+  bool rows_for_all();
 
  private:
   double largest_c() const;  // of open boxes
@@ -237,8 +246,7 @@ struct Head {
   // the optimum then has a whole interval of mu, and balance_mu takes its middle.
   void snap_empty_margins();
   void enter(const Slots& entering, const std::vector<double>& c_new,
-             const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx,
-             const std::vector<double>& block_rows);
+             const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx);
   template <typename Coefficient>  // coefficient(variable)
   Expansion by_member(const Coefficient& coefficient) const;
   void check_at_zero(const std::vector<std::int64_t>& slots) const;

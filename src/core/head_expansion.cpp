@@ -282,6 +282,15 @@ void Head::add_roughly(const Expansion& change, const Positions& targets) {
     F[static_cast<std::size_t>(targets[k])] += unit * added[k];
 }
 
+void Head::add_quickly(const Expansion& change, const Positions& targets) {
+  if (!gram.linear()) return add_roughly(change, targets);
+  Slots part;
+  for (std::int32_t m : targets) part.push_back(slot[static_cast<std::size_t>(m)]);
+  const std::vector<double> added = gram.expand(change.slots, change.coef, part);
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    F[static_cast<std::size_t>(targets[k])] += added[k];
+}
+
 double Head::single_error() { return single().error(); }
 
 const SinglePoints& Head::single() {

@@ -70,6 +70,7 @@ bool Head::factored() const {
 void Head::forget_factor() {
   factor.clear();
   block.clear();
+  gram.let_go(block);
   release();
 }
 
@@ -85,7 +86,7 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
     entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
   }
   Slots own(slots.end() - static_cast<std::ptrdiff_t>(entering.size()), slots.end());
-  if (block.columns() > 0 && block.rows() == members())  // it will need all of their rows
+  if (block.owners().size() == members() && 2 * members() > gram.size())  // it will need their rows
     for (std::int64_t s : own) gram.row(static_cast<std::size_t>(s));
   std::vector<double> columns(own.size() * slots.size());
   gram.values(own, slots, columns.data());
@@ -117,7 +118,6 @@ void Head::leave_margin(const std::vector<std::size_t>& leaving,
 }
 
 void Head::sync_block() {
-  if (block.rows() != members()) block.start(members(), factor.size());
   std::vector<char> wanted(variables(), 0);
   for (std::int64_t v : factor.variables()) wanted[static_cast<std::size_t>(v)] = 1;
   std::vector<std::size_t> idle;
@@ -135,20 +135,61 @@ void Head::sync_block() {
   append_columns(missing);
 }
 
+namespace {
+
+constexpr std::size_t kTogether = 64;  // rows or columns of the block that are computed at a time
+
+}  // namespace
+
 void Head::append_columns(const std::vector<std::int64_t>& entering) {
-  // Several columns at a time: each row of the block is then touched once for all of them.
-  constexpr std::size_t kTogether = 8;
-  buffer_.resize(std::min(kTogether, entering.size()) * members());
-  std::vector<double> apart;
+  const auto& owners = block.owners();
+  const std::size_t columns = block.columns() + entering.size();
+  gram.hold(block, block.bytes_with(owners.size(), columns));
+  block.reserve(owners.size(), columns);
+  Slots targets(owners.size());
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    targets[i] = slot[static_cast<std::size_t>(owners[i])];
+  std::vector<double> values;
   for (std::size_t first = 0; first < entering.size(); first += kTogether) {
     const std::size_t count = std::min(kTogether, entering.size() - first);
-    for (std::size_t k = 0; k < count; ++k) {
-      const auto v = static_cast<std::size_t>(entering[first + k]);
-      const double* row = member_row(member_of(v), apart);
-      std::copy_n(row, members(), buffer_.data() + k * members());
-    }
-    block.append_columns(entering.data() + first, count, buffer_.data());
+    Slots own(count);
+    for (std::size_t k = 0; k < count; ++k)
+      own[k] = slot[member_of(static_cast<std::size_t>(entering[first + k]))];
+    values.resize(count * targets.size());
+    gram.values(own, targets, values.data());
+    block.append_columns(entering.data() + first, count, values.data());
   }
+}
+
+void Head::give_rows(const std::vector<std::int64_t>& wanted) {
+  std::vector<std::int64_t> fresh;
+  for (std::int64_t m : wanted)
+    if (!block.has_row(static_cast<std::size_t>(m))) fresh.push_back(m);
+  if (fresh.empty()) return;
+  const std::size_t rows = block.owners().size() + fresh.size();
+  gram.hold(block, block.bytes_with(rows, block.columns()));
+  block.reserve(rows, block.columns());
+  Slots targets;
+  for (std::int64_t v : block.variables())  // nobody reads what stands for nobody
+    targets.push_back(v == MarginBlock::kNobody ? slot[0]
+                                                : slot[member_of(static_cast<std::size_t>(v))]);
+  std::vector<double> values;
+  for (std::size_t first = 0; first < fresh.size(); first += kTogether) {
+    const std::size_t count = std::min(kTogether, fresh.size() - first);
+    Slots own(count);
+    for (std::size_t k = 0; k < count; ++k)
+      own[k] = slot[static_cast<std::size_t>(fresh[first + k])];
+    values.resize(count * targets.size());
+    gram.values(own, targets, values.data());
+    block.append_rows(fresh.data() + first, count, values.data());
+  }
+}
+
+bool Head::rows_for_all() {
+  constexpr std::size_t kFew = 1024;  // members: a small block costs less than to look for values
+  constexpr double kTame = 0x1p-10;
+  return members() <= kFew || !gram.quick_in_single() ||
+         !(gram.linear() || single_error() < kTame * gram.largest_diagonal());
 }
 
 void Head::drop_derived(std::size_t member) {

@@ -13,34 +13,13 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 constexpr std::size_t kScreenFrom = 256;  // members; below, screening costs more than it saves
 
-// The side of a variable whose bounds move at these rates. An empty box that opens is left on the
-// side where the gradient holds the variable.
+}  // namespace
+
 Side side_of(const Head& h, std::size_t v, double dlo, double dhi) {
   if (h.fixed(v))
     return dlo == dhi ? Side::frozen : (h.gradient(v) < 0.0 ? Side::upper : Side::lower);
   return h.x[v] <= h.lo[v] ? Side::lower : (h.x[v] >= h.hi[v] ? Side::upper : Side::margin);
 }
-
-// Nothing but bounds that are not in use would move: the commonest case of all, an example that
-// is classified well, needs no path.
-bool only_idle_bounds(const Head& h, const std::vector<std::int64_t>& moved,
-                      const std::vector<double>& lo, const std::vector<double>& hi,
-                      const PerGroup& target) {
-  for (std::size_t e = 0; e < h.n_groups; ++e)
-    if (target[e] != h.target[e]) return false;
-  for (std::size_t k = 0; k < moved.size(); ++k) {
-    const auto v = static_cast<std::size_t>(moved[k]);
-    const double dlo = lo[k] - h.lo[v], dhi = hi[k] - h.hi[v];
-    const Side side = side_of(h, v, dlo, dhi);
-    const double rounding = 4.0 * kEps * h.peak_mass;
-    if (side == Side::margin && !(lo[k] + rounding < h.x[v] && h.x[v] < hi[k] - rounding))
-      return false;
-    if (side != Side::margin && (side == Side::upper ? dhi : dlo) != 0.0) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vector<double>& lo,
            const std::vector<double>& hi, const PerGroup& target)
@@ -58,7 +37,6 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
     dhi[v] = hi1[k] - h.hi[v];
   }
   for (std::size_t e = 0; e < h.n_groups; ++e) target_rate[e] = target1[e] - h.target[e];
-  h.sync_block();
   for (std::size_t v = 0; v < n; ++v) side[v] = side_of(h, v, dlo[v], dhi[v]);
   for (std::int64_t k : moved) {
     const auto v = static_cast<std::size_t>(k);
@@ -67,7 +45,11 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
   F_start = h.F;
   mu_start = mu_settled = h.mu;
   h.note_peaks();
-  wake(h.reach > 0.0 && h.members() > kScreenFrom ? h.reach : kInf);
+  // Without experience, a third of the way from the margin to the other side (or the like).
+  if (h.reach == 0.0) h.reach = 0.3 * h.magnitude(h.F);
+  wake(h.members() > kScreenFrom ? h.reach : kInf);
+  h.sync_block();
+  pending.assign(h.block.columns(), 0.0);
 }
 
 // No bound in use moves, no target does, and no margin variable will be met by its bound.
@@ -111,7 +93,7 @@ void Path::rates() {
     const std::int64_t v = h.block.variables()[j];
     dx_block[j] = v == MarginBlock::kNobody ? 0.0 : by_variable[static_cast<std::size_t>(v)];
   }
-  simd().product_rows(h.block.data(), h.block.stride(), awake.data(), awake.size(),
+  simd().product_rows(h.block.data(), h.block.stride(), awake_rows.data(), awake.size(),
                       dx_block.data(), dx_block.size(), dF.data());
   for (std::size_t k = 0; k < awake.size(); ++k) {
     const auto m = static_cast<std::size_t>(awake[k]);
@@ -229,8 +211,11 @@ void Path::restore_sums(double rounding) {
     }
     if (room == 0.0 || missing[e] == 0.0) continue;
     h.x[chosen] += missing[e];
-    const double* row = h.member_row(h.member_of(chosen), buffer);
-    simd().axpy(missing[e], row, h.F.data(), h.members());
+    const std::size_t column = column_of(chosen);  // elsewhere this is no more than F rounds
+    for (std::int64_t k : h.factor.variables()) {
+      const std::size_t m = h.member_of(static_cast<std::size_t>(k));
+      h.F[m] += missing[e] * h.block.row(m)[column];
+    }
   }
 }
 
@@ -267,7 +252,9 @@ void Path::finish() {
     const double change = std::abs(h.F[m] - F_start[m] + h.mu[e] - mu_start[e]);
     moved_most = std::max(moved_most, dlo[v] == 0.0 && dhi[v] == 0.0 ? change : 0.0);
   }
-  h.reach = std::max(1.25 * moved_most, 0.9 * h.reach);
+  // A single long path says little of the next.
+  h.reach = std::max(std::min(1.25 * moved_most, 1.5 * h.reach), 0.9 * h.reach);
+  h.sharpen();  // roughness may have hidden a violator, which the polish then finds
   h.make_canonical();
 }
 
@@ -287,7 +274,11 @@ PathResult Path::run() {
     if (!refill_groups()) return give_up(breakpoints);
     if (at_rest()) break;
     direction();
-    const Event event = next_event();
+    Event event = next_event();
+    while (event.kind == Event::Kind::enter && h.rough[h.member_of(event.variable)] > 0.0) {
+      sharpen({event.variable});  // it may enter earlier or later than it seemed
+      event = next_event();
+    }
     const double dt = std::min(event.dt, 1.0 - t);
     const bool last = event.dt > 1.0 - t;
     advance(dt);
@@ -301,24 +292,6 @@ PathResult Path::run() {
   }
   finish();
   return {true, breakpoints};
-}
-
-PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
-                       const std::vector<double>& lo, const std::vector<double>& hi,
-                       const PerGroup& target) {
-  if (only_idle_bounds(head, moved, lo, hi, target)) {
-    for (std::size_t k = 0; k < moved.size(); ++k) {
-      head.lo[static_cast<std::size_t>(moved[k])] = lo[k];
-      head.hi[static_cast<std::size_t>(moved[k])] = hi[k];
-    }
-    for (std::size_t e = 0; e < head.n_groups; ++e)
-      if (!head.factor.has_group(e)) head.balance_mu();  // its interval may have changed
-    return {true, 0};
-  }
-  Path straight(head, moved, lo, hi, target);
-  if (straight.leap()) return {true, std::max<std::int64_t>(1, straight.changes_made())};
-  if (!head.factored()) return {false, 0};
-  return Path(head, moved, lo, hi, target).run();
 }
 
 }  // namespace supple

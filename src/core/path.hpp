@@ -14,6 +14,10 @@ namespace supple {
 
 enum class Side : std::uint8_t { lower, upper, margin, frozen };
 
+// The side of a variable whose bounds move at these rates. An empty box that opens is left on the
+// side where the gradient holds the variable.
+Side side_of(const Head& h, std::size_t v, double dlo, double dhi);
+
 struct Event {
   enum class Kind { none, leave_lower, leave_upper, enter } kind = Kind::none;
   std::size_t variable = 0;
@@ -28,7 +32,7 @@ class Path {
   PathResult run();
   // Straight to the end; false: that failed, and all is as before. The path is used up.
   bool leap();
-  std::int64_t changes_made() const { return count; }
+  std::int64_t changes_made() const { return static_cast<std::int64_t>(made); }
 
  private:
   // --- path.cpp: one step ---
@@ -54,12 +58,17 @@ class Path {
   void leave(std::size_t v, Side side);
   void exchange(std::size_t v);
   void give_columns(const std::vector<std::size_t>& entering);  // of the block
+  std::size_t column_of(std::size_t v) const;  // a variable that has one
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);
   void wake_member(std::size_t m);
   void add_awake(std::size_t m);
   void settle_members();  // bring F of all members up to date
+  void tell_asleep();     // what is pending
+  void tell_without_rows(const Positions& told);
+  bool on_margin(std::size_t m) const;
+  void take_rows();  // of the block, for those awake and those on the margin
   double sign_of(std::size_t v) const;
   double awake_gradient(std::size_t v) const;
 
@@ -72,12 +81,14 @@ class Path {
   Side side_outside(std::size_t v, double x) const;
   bool make_changes(bool all_sides);
   void leave_box(std::size_t v, Side to);
+  double driven(std::size_t m) const;  // K times the speeds of those on bounds
   void leave_early();
   bool regular() const;  // every group has a margin variable
   PerGroup sums_to_move() const;  // by the margin variables
   void leap_step(bool all_sides);
   void find_changes();
-  void find_changes_asleep();
+  void find_changes_everywhere();
+  void sharpen(const std::vector<std::size_t>& variables);  // F of their members
   bool inexact() const;
   bool near_edge() const;
   void put_back(const std::vector<std::int64_t>& margin);  // into the factor
@@ -102,6 +113,7 @@ class Path {
 
   std::vector<std::int64_t> awake, asleep;  // members
   std::vector<std::int64_t> place;          // k: awake[k]; -1 - k: asleep[k]
+  std::vector<std::int64_t> awake_rows;     // their places in the block
   // per awake variable, `per` for each member in the order of `awake`
   std::vector<double> g, rate, sign;
   std::vector<double> dF;                  // per awake member
@@ -110,8 +122,13 @@ class Path {
   std::vector<double> F_start;
   PerGroup mu_start{}, mu_settled{};  // at the start; when F was last brought up to date
 
+  struct Return {
+    std::size_t column;  // of the block
+    double way;
+  };
+  std::vector<Return> returns;  // to the edge of the box, in the coming step of the leap
   std::vector<Change> changes;  // that the leap still has to make
-  std::int64_t count = 0;       // of those made
+  std::size_t made = 0;         // changes so far
   double tolerance = 0.0;       // a gradient with the wrong sign is 0 up to here
 };
 

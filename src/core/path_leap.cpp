@@ -20,20 +20,21 @@ constexpr double kEdge = 1e-8;     // share of the width of a box
 }  // namespace
 
 bool Path::leap() {
-  const std::vector<double> x = h.x, lo = h.lo, hi = h.hi;
+  const std::vector<double> x = h.x, lo = h.lo, hi = h.hi, rough = h.rough;
   const PerGroup target = h.target;
   const std::vector<std::int64_t> margin = h.factor.variables();
   tolerance = h.rounding();
   // A guess of the margin set that is this poor is not worth going on from.
   const std::size_t too_many = 16 + margin.size() / 8;
   bool all_sides = open_boxes(), refined = false;
-  for (int round = 0; round < kRounds && changes.size() <= too_many; ++round) {
+  for (int round = 0; round < kRounds && changes.size() <= too_many && made <= 2 * too_many;
+       ++round) {
     look();
     if (!make_changes(all_sides)) break;
     leap_step(all_sides);
     all_sides = false;
     find_changes();
-    if (changes.empty()) find_changes_asleep();
+    if (changes.empty()) find_changes_everywhere();
     if (!changes.empty()) continue;
     if (!refined && inexact()) {
       refined = all_sides = true;  // one step more makes up for an ill-conditioned factor
@@ -48,6 +49,7 @@ bool Path::leap() {
   h.lo = lo;
   h.hi = hi;
   h.F = F_start;
+  h.rough = rough;
   h.mu = mu_start;
   put_back(margin);
   return false;
@@ -96,13 +98,13 @@ bool Path::make_changes(bool all_sides) {
   }
   std::vector<double> right_sides;
   for (std::size_t v : entering)
-    right_sides.push_back(-awake_gradient(v) - q[h.member_of(v)]);
+    right_sides.push_back(-awake_gradient(v) - driven(h.member_of(v)));
   if (!entering.empty() && !h.enter_margin(entering, right_sides)) return false;
   for (std::size_t v : entering) put_on_side(v, Side::margin);
   give_columns(entering);
   if (!regular()) return false;
   if (!all_sides) leave_early();
-  count += static_cast<std::int64_t>(changes.size());
+  made += changes.size();
   return regular();
 }
 
@@ -117,8 +119,16 @@ void Path::leave_box(std::size_t v, Side to) {
   if (place[h.member_of(v)] < 0) wake_member(h.member_of(v));
   h.leave_margin(v, -way_back);
   put_on_side(v, to);
-  drive(v, way_back);
-  by_variable[v] = 0.0;  // its column stays in the block
+  speed[v] = way_back;
+  bound_rate[h.group[v]] += way_back;
+  by_variable[v] = way_back;  // its column stays in the block
+  returns.push_back({column_of(v), way_back});
+}
+
+double Path::driven(std::size_t m) const {
+  double sum = q[m];
+  for (const Return& r : returns) sum += r.way * h.block.row(m)[r.column];
+  return sum;
 }
 
 // Variables that entered of late come last in the factor, where the solution is cheap to have, and
@@ -149,7 +159,7 @@ void Path::leap_step(bool all_sides) {
     for (std::size_t i = 0; i < margin.size(); ++i) {
       const auto v = static_cast<std::size_t>(margin[i]);
       const bool is_awake = place[h.member_of(v)] >= 0;
-      right_side[i] = -q[h.member_of(v)] - (is_awake ? awake_gradient(v) : 0.0);
+      right_side[i] = -driven(h.member_of(v)) - (is_awake ? awake_gradient(v) : 0.0);
     }
     h.factor.set_right_side(right_side);
   }
@@ -160,11 +170,12 @@ void Path::leap_step(bool all_sides) {
     if (speed[v] == 0.0) return;
     h.x[v] = side[v] == Side::upper ? h.hi[v] : h.lo[v];
     way += std::abs(speed[v]);
-    speed[v] = 0.0;
+    speed[v] = by_variable[v] = 0.0;
   };
   for (std::int64_t v : moved) stop(static_cast<std::size_t>(v));
   for (const Change& change : changes) stop(change.variable);
   std::fill(q.begin(), q.end(), 0.0);
+  returns.clear();
   bound_rate.fill(0.0);
   moving = 0;
 }
@@ -175,22 +186,41 @@ void Path::find_changes() {
     const auto v = static_cast<std::size_t>(k);
     if (h.x[v] < h.lo[v] || h.x[v] > h.hi[v]) changes.push_back({v, side_outside(v, h.x[v])});
   }
+  std::vector<std::size_t> crossed;
   for (std::size_t k = 0; k < g.size(); ++k)
-    if (sign[k] * g[k] < -tolerance) {
-      const auto m = static_cast<std::size_t>(awake[k / h.per]);
-      changes.push_back({m * h.per + k % h.per, Side::margin});
-    }
+    if (sign[k] * g[k] < -tolerance)
+      crossed.push_back(static_cast<std::size_t>(awake[k / h.per]) * h.per + k % h.per);
+  sharpen(crossed);
+  for (std::size_t v : crossed)
+    if (sign_of(v) * awake_gradient(v) < -tolerance) changes.push_back({v, Side::margin});
 }
 
-void Path::find_changes_asleep() {
+// Also those asleep, and those of whom roughness leaves it open.
+void Path::find_changes_everywhere() {
   settle_members();
-  for (std::int64_t k : asleep) {
-    const auto m = static_cast<std::size_t>(k);
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
-      if (sign_of(v) * h.gradient(v) < -tolerance) changes.push_back({v, Side::margin});
+  std::vector<std::size_t> doubtful;
+  for (std::size_t v = 0; v < h.variables(); ++v) {
+    const double s = sign_of(v);
+    if (s != 0.0 && s * h.gradient(v) < h.rough[h.member_of(v)] - tolerance) doubtful.push_back(v);
   }
+  sharpen(doubtful);
+  for (std::size_t v : doubtful)
+    if (sign_of(v) * h.gradient(v) < -tolerance) changes.push_back({v, Side::margin});
   for (const Change& change : changes)
     if (place[h.member_of(change.variable)] < 0) wake_member(h.member_of(change.variable));
+}
+
+// Who enters the margin set is solved for in double precision.
+void Path::sharpen(const std::vector<std::size_t>& variables) {
+  std::vector<std::size_t> chosen;
+  for (std::size_t v : variables)
+    if (const std::size_t m = h.member_of(v);
+        h.rough[m] > 0.0 && (chosen.empty() || chosen.back() != m))
+      chosen.push_back(m);
+  h.sharpen(chosen);
+  for (std::size_t m : chosen)
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per && place[m] >= 0; ++v)
+      g[static_cast<std::size_t>(place[m]) * h.per + v % h.per] = h.gradient(v);
 }
 
 // The sums miss more than finish() would make up for, or gradients of margin variables that are

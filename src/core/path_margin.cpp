@@ -136,14 +136,19 @@ bool Path::refill_groups() {
     if (!asleep.empty()) wake(std::numeric_limits<double>::infinity());
     const Side able = need > 0.0 ? Side::lower : Side::upper;
     const double sense = need > 0.0 ? 1.0 : -1.0;
-    double smallest = std::numeric_limits<double>::infinity();
+    double smallest = 0.0;
     std::size_t chosen = 0;
-    for (std::size_t v = 0; v < h.variables(); ++v)  // all are awake: g is in their order
-      if (side[v] == able && h.group[v] == e && sense * g[v] < smallest) {
-        smallest = sense * g[v];
-        chosen = v;
-      }
-    if (smallest == std::numeric_limits<double>::infinity()) return false;
+    while (true) {
+      smallest = std::numeric_limits<double>::infinity();
+      for (std::size_t v = 0; v < h.variables(); ++v)  // all are awake: g is in their order
+        if (side[v] == able && h.group[v] == e && sense * g[v] < smallest) {
+          smallest = sense * g[v];
+          chosen = v;
+        }
+      if (smallest == std::numeric_limits<double>::infinity()) return false;
+      if (h.rough[h.member_of(chosen)] == 0.0) break;
+      sharpen({chosen});
+    }
     h.mu[e] -= sense * smallest;
     for (std::size_t v = 0; v < h.variables(); ++v)
       if (h.group[v] == e) g[v] -= sense * smallest;
@@ -164,16 +169,23 @@ void Path::give_columns(const std::vector<std::size_t>& entering) {
   pending.resize(h.block.columns(), 0.0);
 }
 
+std::size_t Path::column_of(std::size_t v) const {
+  const auto& present = h.block.variables();
+  return static_cast<std::size_t>(
+      std::find(present.begin(), present.end(), static_cast<std::int64_t>(v)) - present.begin());
+}
+
 // --- screening -------------------------------------------------------------------------------
 // Most gradients are too far from zero to matter for this path. A member none of whose gradients
 // is within `radius` of zero sleeps: all steps are applied to it in one product at the end. So do
-// the margin members, whose gradients stay 0. The radius follows how far gradients moved in recent
+// the margin members, whose gradients stay 0. Other sleepers need no row of the block. The radius follows how far gradients moved in recent
 // paths. Should a sleeper have crossed zero all the same, the caller's audit finds it, and the
 // polish, which only needs a good start, mends it.
 
 void Path::wake(double radius) {
   settle_members();
   awake.clear();
+  awake_rows.clear();
   asleep.clear();
   place.resize(h.members());
   g.clear();
@@ -195,10 +207,24 @@ void Path::wake(double radius) {
       asleep.push_back(static_cast<std::int64_t>(m));
     }
   }
+  take_rows();
   dF.resize(awake.size());
   rate.resize(g.size());
   pending.assign(h.block.columns(), 0.0);
   pending_q.assign(asleep.empty() ? 0 : h.members(), 0.0);
+}
+
+void Path::take_rows() {
+  std::vector<std::int64_t> wanted = awake;
+  const bool all = h.rows_for_all();
+  for (std::int64_t m : asleep)
+    if (all || on_margin(static_cast<std::size_t>(m))) wanted.push_back(m);
+  h.give_rows(wanted);
+  for (std::int64_t m : awake) awake_rows.push_back(h.block.place(static_cast<std::size_t>(m)));
+}
+
+bool Path::on_margin(std::size_t m) const {
+  return side[m * h.per] == Side::margin || side[m * h.per + h.per - 1] == Side::margin;
 }
 
 void Path::add_awake(std::size_t m) {
@@ -211,6 +237,7 @@ void Path::add_awake(std::size_t m) {
 }
 
 void Path::wake_member(std::size_t m) {
+  h.give_rows({static_cast<std::int64_t>(m)});
   if (dirty)
     h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
   const auto hole = static_cast<std::size_t>(-1 - place[m]);
@@ -218,6 +245,7 @@ void Path::wake_member(std::size_t m) {
   place[static_cast<std::size_t>(asleep[hole])] = place[m];
   asleep.pop_back();
   add_awake(m);
+  awake_rows.push_back(h.block.place(m));
   dF.resize(awake.size());
   rate.resize(g.size());
 }
@@ -227,33 +255,54 @@ void Path::settle_members() {
     const std::size_t v = static_cast<std::size_t>(awake[k]) * h.per;
     h.F[h.member_of(v)] = g[k * h.per] + h.c[v] - h.mu[h.group[v]];
   }
-  if (!dirty) return;
+  if (dirty) tell_asleep();
+}
+
+void Path::tell_asleep() {
   // Gradients of margin members stay 0 but for rounding: it is enough to look now and then.
   const bool look = h.updates % kLookEvery == 0;
-  std::vector<std::int64_t> told;
+  std::vector<std::int64_t> told, rows;
+  Positions without;
   for (std::int64_t k : asleep) {
     const auto m = static_cast<std::size_t>(k);
-    std::ptrdiff_t margin = -1;
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per && !look; ++v)
-      if (side[v] == Side::margin) margin = static_cast<std::ptrdiff_t>(v);
-    if (margin >= 0) {
-      const std::size_t e = h.group[static_cast<std::size_t>(margin)];
+    if (on_margin(m) && !look) {
+      const std::size_t e = h.group[side[m * h.per] == Side::margin ? m * h.per : m * h.per + 1];
       h.F[m] -= h.mu[e] - mu_settled[e];
-    } else {
+    } else if (h.block.has_row(m)) {
       told.push_back(k);
+      rows.push_back(h.block.place(m));
+    } else {
+      without.push_back(static_cast<std::int32_t>(m));
     }
   }
   buffer.resize(told.size());
-  simd().product_rows(h.block.data(), h.block.stride(), told.data(), told.size(), pending.data(),
+  simd().product_rows(h.block.data(), h.block.stride(), rows.data(), rows.size(), pending.data(),
                       h.block.columns(), buffer.data());
   for (std::size_t k = 0; k < told.size(); ++k) {
     const auto m = static_cast<std::size_t>(told[k]);
     h.F[m] += buffer[k] + pending_q[m];
   }
+  tell_without_rows(without);
   std::fill(pending.begin(), pending.end(), 0.0);
   std::fill(pending_q.begin(), pending_q.end(), 0.0);
   mu_settled = h.mu;
   dirty = false;
+}
+
+void Path::tell_without_rows(const Positions& told) {
+  Expansion change;
+  for (std::size_t j = 0; j < pending.size(); ++j) {
+    if (pending[j] == 0.0) continue;
+    const std::size_t m = h.member_of(static_cast<std::size_t>(h.block.variables()[j]));
+    change.member.push_back(static_cast<std::int32_t>(m));
+    change.slots.push_back(h.slot[m]);
+    change.coef.push_back(pending[j]);
+  }
+  h.add_quickly(change, told);
+  for (std::int32_t k : told) {
+    const auto m = static_cast<std::size_t>(k);
+    h.F[m] += pending_q[m];
+  }
 }
 
 }  // namespace supple

@@ -90,11 +90,13 @@ void PointsGram::meet(const Others& others, const Chosen& chosen, std::size_t fr
 }
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
+  // A row may be of use later; many cost less as blocks.
+  const bool by_rows = sources.size() < kQueries && 2 * targets.size() > size();
   Slots rest;
   std::vector<double*> row;  // of each
   for (std::size_t k = 0; k < sources.size(); ++k) {
     double* own = out + k * targets.size();
-    if (lasting || cached(static_cast<std::size_t>(sources[k])) || 2 * targets.size() > size()) {
+    if (lasting || by_rows || cached(static_cast<std::size_t>(sources[k]))) {
       Gram::values({sources[k]}, targets, own);
     } else if (patch_->cover({sources[k]}, targets)) {
       patch_->values(sources[k], targets, own);
@@ -115,6 +117,12 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
       std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
   }
   count(rest.size() * targets.size());
+}
+
+bool PointsGram::quick_in_single() const {
+  constexpr double kQuick = 16.0;  // entries of a point; twice as many take twice as long
+  const auto features = static_cast<double>(points_->n_features());
+  return !lasting && (linear() || features <= kQuick || features * points_->filled() <= kQuick);
 }
 
 void PointsGram::forget_copies() {

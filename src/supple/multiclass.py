@@ -6,6 +6,7 @@ examples and the kernel rows. Classes are integer codes; their order has no mean
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import chain, combinations
 from typing import Protocol
 
@@ -76,7 +77,7 @@ class OneVsOne:
 
     def keys(self, labels: Sequence[int]) -> list[Key]:
         """Return the pairs of `labels`; none if there is only one class."""
-        return list(combinations(labels, 2))
+        return list(_pairs(tuple(labels)))
 
     def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the mask of the examples of the two classes of `key`."""
@@ -103,6 +104,12 @@ class OneVsOne:
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return +1 for the first class of `key`, -1 for the other."""
         return np.where(y == key[0], 1.0, -1.0)
+
+
+@lru_cache(maxsize=64)
+def _pairs(labels: tuple[int, ...]) -> tuple[Key, ...]:
+    # Kept, as every update asks for them: see supple.engine.head on Python's collector of garbage.
+    return tuple(combinations(labels, 2))
 
 
 class OneVsRest:

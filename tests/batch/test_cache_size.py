@@ -67,6 +67,78 @@ def test_memory_stays_within_the_cache_size():
     assert large <= 200 + allowance(6000, 10, margin)
 
 
+# Machines of many classes: what they keep from update to update counts as one.
+MANY = """
+import sys
+import numpy as np
+import supple
+
+def held():
+    status = open("/proc/self/status").read()
+    return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+rng = np.random.default_rng(0)
+centres = rng.normal(size=(16, 8))
+y = np.arange(4060) % 16
+X = centres[y] + rng.normal(size=(4060, 8))
+params = dict(C=10.0, gamma=0.1, multi_class=sys.argv[1], cache_size=float(sys.argv[2]))
+supple.SVC(**params).fit(X[:400], y[:400]).partial_fit(X[400:401], y[400:401])
+model = supple.SVC(**params).fit(X[:4000], y[:4000])
+machines = model._model.state.head_states.values()
+before = held()
+for k in range(4000, 4060):
+    model.partial_fit(X[k : k + 1], y[k : k + 1])
+assert model.exact_
+factors = sum(8 * (1.2 * machine.core.n_margin + 24) ** 2 for machine in machines)
+print(held() - before, factors / 2**20, len(machines))
+"""
+
+
+@pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps memory of its own"
+)
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc/self/status")
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_memory_of_many_machines_stays_within_the_cache_size(multi_class):
+    command = [sys.executable, "-c", MANY, multi_class, "10"]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    grown, factors, machines = map(float, out)
+    places = machines * 4060 * 8 / 2**20  # of each example among the members
+    copies = 2 * 15 * 4060 * 8 * 8 / 2**20  # of vectors, to go back to
+    assert grown <= 10 + factors + places + copies + 8  # and some pages
+
+
+@pytest.mark.parametrize("multi_class", ["ovo", "ovr"])
+def test_kernel_values_of_all_machines_share_the_cache_size(multi_class):
+    rng = np.random.default_rng(0)
+    centres = rng.normal(size=(10, 6))
+    y = np.arange(2540) % 10
+    X = centres[y] + rng.normal(size=(len(y), 6))
+    params = {"C": 10.0, "gamma": 0.1, "multi_class": multi_class}
+    small = supple.SVC(cache_size=4, **params).fit(X[:2500], y[:2500])
+    large = supple.SVC(cache_size=200, **params).fit(X[:2500], y[:2500])
+    grams = [model._model.state.gram.core for model in (small, large)]
+    for k in range(2500, 2540):
+        for model in (small, large):
+            model.partial_fit(X[k : k + 1], y[k : k + 1]).forget([k - 2500])
+        assert grams[0].held_bytes <= 4 * 2**20
+    assert 4 * 2**20 < grams[1].held_bytes <= 200 * 2**20  # it would have used more
+    assert small.exact_
+    np.testing.assert_allclose(
+        small.decision_function(X[:100]), large.decision_function(X[:100]), atol=1e-7
+    )
+
+
+def test_machines_that_go_give_back_their_part():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(600, 4)), np.arange(600) % 3
+    model = supple.SVC(gamma=0.3).fit(X, y).partial_fit(X[:1], [1])
+    gram = model._model.state.gram.core
+    before = gram.held_bytes
+    model.forget(np.flatnonzero(y == 2))
+    assert 0 < gram.held_bytes < before
+
+
 # ----------------------------------------------------------------------------- iterations
 
 

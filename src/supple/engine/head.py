@@ -125,13 +125,7 @@ class HeadState:
 
     def restorer(self) -> Callable[[], None]:
         """Return a function that puts the head back to its present state."""
-        snapshot, record = self.core.save(), self.record
-
-        def restore() -> None:
-            self.core.restore(snapshot)
-            self.record = record
-
-        return restore
+        return _Restorer(self, self.core.save(), *self.record)
 
     def to_arrays(self) -> dict[str, Any]:
         """Return what defines this head; Kx and the factor are derived from it."""
@@ -220,6 +214,26 @@ class HeadState:
         self.core.forget_factor()
         self.record = (False, reason, 0, True)
         return Outcome("none")
+
+
+@dataclass(slots=True)
+class _Restorer:
+    """Puts a head back.
+
+    One object, where a closure is six: a model of many classes makes hundreds of them in every
+    update, and Python's collector of garbage begins a search whenever 700 objects have come.
+    """
+
+    head: HeadState
+    snapshot: Any
+    ready: bool
+    reason: str
+    iterations: int
+    converged: bool
+
+    def __call__(self) -> None:
+        self.head.core.restore(self.snapshot)
+        self.head.record = self.ready, self.reason, self.iterations, self.converged
 
 
 def start_together(

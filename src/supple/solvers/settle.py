@@ -179,19 +179,16 @@ def _mend(head: Any) -> _Quality:
 
 def _ready_for_path(head: Any) -> bool:
     """Return whether the factor holds the margin set; it is built again if need be."""
-    if head.rough:
-        head.refresh()
     if not head.factored:  # restored or unpickled
         make_exact(head)
     return bool(head.factored)  # it cannot where the margin system is singular to rounding
 
 
 def _path_is_cheaper(head: Any, move: Move) -> bool:
-    n_margin, members = head.n_margin, head.members
     # The kernel values of the margin set must fit into memory as the row cache does.
-    if 8 * members * (n_margin + 16) > head.cache_bytes:
+    if head.block_bytes > head.cache_bytes:
         return False
-    return len(move.variables) <= 16 or members <= 300
+    return len(move.variables) <= 16 or head.members <= 300
 
 
 def _admit_singly(head: Any, settings: Settings, limit: int) -> tuple[bool, int]:
