@@ -68,7 +68,7 @@ bench-estimates: $(READY) ## leave-one-out against refitting scikit-learn, the x
 bench-ids: $(READY) ## integer and string ids: a table of a million, and whole updates (IDS: options)
 	$(RUN) benchmarks/ids.py $(IDS)
 
-bench-serving: $(READY) ## time of predictions of few and many rows against scikit-learn (SUPPLE_DATA: more sets)
+bench-serving: $(READY) ## predictions of few and many rows against scikit-learn, single updates at their worst (SUPPLE_DATA: more sets)
 	$(RUN) benchmarks/serving.py
 
 bench-rvm: $(READY) ## relevance vector classification against three peers

@@ -1,13 +1,16 @@
-"""Time of `predict` for few and many rows beside scikit-learn's SVC, in ratios of one run.
+"""A fitted SVC in use: predictions of few and many rows, and single updates at their worst.
 
-Both systems are fitted with the same parameters and then asked in turns, one thread; the best
-repeat counts, in processor time. A first question after an update also prepares the decision
-rule; what that takes is a column of its own.
+Predictions: beside scikit-learn's SVC, in ratios of one run. Both systems are fitted with the same
+parameters and then asked in turns, one thread; the best repeat counts, in processor time. A first
+question after an update also prepares the decision rule; what that takes is a column of its own.
+Latency and memory of updates: see serving_updates.py.
 
     python benchmarks/serving.py [--rows 1 10 100 4000] [--cases letter ...]
+    python benchmarks/serving.py --latency
+    python benchmarks/serving.py --memory
 
-digits comes with scikit-learn. letter.csv.gz, usps.npz, ijcnn1.npz and phoneme.csv.gz are looked
-for in the folder named by SUPPLE_DATA.
+digits comes with scikit-learn. letter.csv.gz, usps.npz, ijcnn1.npz, phoneme.csv.gz and
+spambase.csv.gz are looked for in the folder named by SUPPLE_DATA.
 """
 
 from __future__ import annotations
@@ -25,9 +28,9 @@ from pathlib import Path  # noqa: E402
 from typing import NamedTuple  # noqa: E402
 
 import numpy as np  # noqa: E402
-import pandas as pd  # noqa: E402
 import sklearn.svm  # noqa: E402
 from batch_cases import scale  # noqa: E402
+from serving_updates import find, print_latency, print_memory, read_table  # noqa: E402
 from sklearn.datasets import load_digits  # noqa: E402
 
 import supple  # noqa: E402
@@ -45,13 +48,8 @@ class Case(NamedTuple):
 
 
 def from_table(path: Path) -> Case:
-    """Return four fifths of the rows for training, standardised; the class is the last column."""
-    table = pd.read_csv(path).sample(frac=1.0, random_state=0)
-    label = next((c for c in table if table[c].dtype.kind not in "iuf"), table.columns[-1])
-    X, y = table.drop(columns=label).to_numpy(float), table[label].astype(str).to_numpy(str)
-    X = np.ascontiguousarray((X - X.mean(axis=0)) / X.std(axis=0))
-    n = min(LIMIT, 4 * len(X) // 5)
-    return Case(X[:n], y[:n], X[n:])
+    table = read_table(path, LIMIT)
+    return Case(table.X, table.y, table.X_rest)
 
 
 def from_arrays(path: Path) -> Case:
@@ -65,8 +63,8 @@ def load(name: str) -> Case | None:
     if name == "digits":
         X, y = load_digits(return_X_y=True)
         return Case(X[:1347] / 16.0, y[:1347], X[1347:] / 16.0)
-    path = Path(os.environ.get("SUPPLE_DATA", ""), FILES[name])
-    if "SUPPLE_DATA" not in os.environ or not path.is_file():
+    path = find(FILES[name])
+    if path is None:
         return None
     return from_table(path) if path.name.endswith(".csv.gz") else from_arrays(path)
 
@@ -117,20 +115,32 @@ def measure(name: str, case: Case, rows: list[int]) -> list[str]:
     return lines
 
 
+def print_predictions(cases: list[str], rows: list[int]) -> None:
+    print("| data | rows | supple, ms | scikit-learn, ms | times as fast | after an update, ms |")
+    print("|:--|--:|--:|--:|--:|--:|")
+    for name in cases:
+        case = load(name)
+        if case is None:
+            print(f"{name}: skipped, no {FILES[name]} in SUPPLE_DATA", file=sys.stderr)
+            continue
+        print("\n".join(measure(name, case, rows)), flush=True)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     names = ["digits", *FILES]
     parser.add_argument("--rows", type=int, nargs="+", default=[1, 10, 100, 4000])
     parser.add_argument("--cases", nargs="+", choices=names, default=names)
+    for part in ("predictions", "latency", "memory"):
+        parser.add_argument(f"--{part}", action="store_true", help="this part; without any, all")
     options = parser.parse_args()
-    print("| data | rows | supple, ms | scikit-learn, ms | times as fast | after an update, ms |")
-    print("|:--|--:|--:|--:|--:|--:|")
-    for name in options.cases:
-        case = load(name)
-        if case is None:
-            print(f"{name}: skipped, no {FILES[name]} in SUPPLE_DATA", file=sys.stderr)
-            continue
-        print("\n".join(measure(name, case, options.rows)), flush=True)
+    everything = not (options.predictions or options.latency or options.memory)
+    if options.predictions or everything:
+        print_predictions(options.cases, options.rows)
+    if options.latency or everything:
+        print_latency()
+    if options.memory or everything:
+        print_memory()
     return 0
 
 
