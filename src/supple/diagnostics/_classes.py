@@ -70,6 +70,12 @@ class Machines:
             return (values[:, 0] >= 0).astype(np.intp)
         return self._chosen(values, self.n_classes)
 
+    def per_class(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return one column for each class, or a single one for two."""
+        if self.n_classes == 2 or not self.pairwise:
+            return values
+        return _one_per_class(values, self.n_classes)
+
     def winners_without(self, place: int, values: NDArray[np.float64]) -> NDArray[np.intp]:
         """Return the same among the other classes: there are no examples of this one."""
         others = np.delete(np.arange(self.n_classes), place)
