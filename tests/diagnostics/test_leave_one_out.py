@@ -253,3 +253,12 @@ def test_bound_of_the_theory(name, C):
         assert truth == 1.0 > bound
     else:
         assert bound >= truth
+
+
+def test_an_example_without_weight_of_a_third_class():
+    X, y, _ = sample(30)
+    y[0] = 2
+    model = supple.SVC(gamma=0.3).fit(X, y, sample_weight=np.arange(30) > 0)
+    result = leave_one_out(model)
+    np.testing.assert_allclose(result.decision[0], model.decision_function(X[:1])[0], **EXACT)
+    assert np.isfinite(result.decision).all()

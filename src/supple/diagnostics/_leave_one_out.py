@@ -216,20 +216,19 @@ def _classified(
     counts = np.bincount(machines.places(state.y[state.weight > 0.0]), minlength=machines.n_classes)
     sole = (counts[own] == 1) & (state.weight[slots] > 0.0)
     run = _Run(state, slots, threads, progress)
-    values = np.full((len(slots), len(machines.keys)), np.nan)
+    member = np.column_stack([state.plan.members(key, state.y[slots]) for key in machines.keys])
+    values = np.full(member.shape, np.nan)
+    if not member.all():  # some machines have never seen some of the examples
+        decision = state.decision(state.points(slots), threads).take(classes.columns, axis=1)
+        values[~member] = (decision * classes.signs)[~member]
     for column, (key, side) in enumerate(zip(machines.keys, machines.sides, strict=True)):
         if progress is not None:
             progress.at("machine", column + 1, len(machines.keys))
-        member = state.plan.members(key, state.y[slots])
         # Without the only example of a class its machines do not exist.
         gone = sole & (np.isin(own, [p for p in side if p is not None]) | (machines.n_classes == 2))
-        which = member & ~gone
+        which = member[:, column] & ~gone
         if which.any():
             values[which, column] = run.head(key, which)[0] * classes.signs[column]
-        if not member.all():  # it has never seen these
-            points = state.points(slots[~member])
-            decision = state.decision(points, threads)[:, classes.columns[column]]
-            values[~member, column] = decision * classes.signs[column]
     winner = machines.winners(values)
     for place in np.unique(own[sole]).tolist():
         winner[sole & (own == place)] = machines.winners_without(
