@@ -62,8 +62,9 @@ bench-memory: $(READY) ## small memories beside the papers' tables and on overla
 	$(RUN) benchmarks/memories.py
 	$(RUN) benchmarks/memories.py --endless
 
-bench-estimates: $(READY) ## leave-one-out against refitting scikit-learn, the xi-alpha bound (SUPPLE_DATA: spambase)
+bench-estimates: $(READY) ## leave-one-out against refitting scikit-learn, the xi-alpha bound, probabilities (SUPPLE_DATA: spambase)
 	$(RUN) benchmarks/estimates.py
+	$(RUN) benchmarks/probabilities.py
 
 bench-ids: $(READY) ## integer and string ids: a table of a million, and whole updates (IDS: options)
 	$(RUN) benchmarks/ids.py $(IDS)
