@@ -1,6 +1,7 @@
 """Probabilities from leave-one-out decisions."""
 
 import pickle
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -204,6 +205,14 @@ class TestUpdates:
         assert len(calls) == 2
         model.partial_fit(X[:1], y[:1]).predict(X)
         assert len(calls) == 3
+
+    def test_threads_share_one_calibration(self):
+        X, y = sample()
+        model = calibrated().fit(X, y)
+        expected = calibrated().fit(X, y).predict_proba(X)
+        with ThreadPoolExecutor(4) as pool:
+            for p in pool.map(model.predict_proba, [X] * 16):
+                np.testing.assert_array_equal(p, expected)
 
     def test_a_failed_update_changes_nothing(self):
         X, y = sample()

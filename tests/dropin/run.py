@@ -23,7 +23,7 @@ MODULES = ("sklearn.svm.tests.test_svm", "sklearn.svm.tests.test_sparse")
 
 # Why tests fail, and which: regular expressions for the names, with their parameters.
 EXPECTED = {
-    "no probability estimates: they are deprecated, CalibratedClassifierCV gives them": (
+    "no probability estimates: they are deprecated, LeaveOneOutCalibrator gives them": (
         r"test_probability\[.*",
         r"test_hasattr_predict_proba\[.*",
         r"test_svc_nusvc_probA_probB_deprecated\[.*",

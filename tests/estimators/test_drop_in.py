@@ -11,7 +11,6 @@ import scipy.sparse as sp
 import sklearn.svm
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone, is_classifier, is_outlier_detector, is_regressor
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
@@ -20,6 +19,7 @@ from sklearn.utils import get_tags
 
 import supple
 from supple import SVC, SVDD, SVR, BudgetSVC, NuSVC, OneClassSVM
+from supple.diagnostics import LeaveOneOutCalibrator
 
 TIGHT = {"tol": 1e-10}
 PAIRS = [
@@ -60,11 +60,11 @@ def test_random_state_is_ignored(ours, data):
 def test_probability_is_deprecated(ours, probability, data):
     X, y = data
     model = ours(probability=probability)
-    with pytest.warns(FutureWarning, match=r"deprecated.*CalibratedClassifierCV\(.*SVC\(\)"):
+    with pytest.warns(FutureWarning, match=r"deprecated.*LeaveOneOutCalibrator\(.*SVC\(\)"):
         model.fit(X, y)
     assert not hasattr(model, "predict_proba")
     assert_array_equal(model.decision_function(X), ours().fit(X, y).decision_function(X))
-    calibrated = CalibratedClassifierCV(ours(), ensemble=False).fit(X, y)  # what it points to
+    calibrated = LeaveOneOutCalibrator(ours()).fit(X, y)  # what it points to
     assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1.0)
 
 

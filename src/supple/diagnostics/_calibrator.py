@@ -33,10 +33,13 @@ class _Calibration:
     machines: Machines
     map: Map
 
-    def probabilities(self, estimator: BaseClassifier, model: Model, X: Any) -> Any:
-        """Return one column for each class."""
-        values = estimator._machines(X, model, self.machines.classes)
-        return self.map(self.machines.per_class(values))
+    def answer(
+        self, estimator: BaseClassifier, model: Model, X: Any
+    ) -> tuple[NDArray[np.float64], NDArray[Any]]:
+        """Return probabilities and the labels of their columns."""
+        classes = self.machines.classes
+        values = estimator._machines(X, model, classes)
+        return self.map(self.machines.per_class(values)), classes.labels
 
 
 class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
@@ -305,12 +308,12 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
             # What a model has in its cache is dropped by the next update.
             calibration = model.cache.get(key)
             if calibration is not None:
-                return _read(calibration, estimator, model, X)
+                return calibration.answer(estimator, model, X)
         with guards(estimator).writing:
             model = estimator._fitted()
-            calibration = _calibrate(estimator, model, self.method)
-            model.cache[key] = calibration
-            return _read(calibration, estimator, model, X)
+            if key not in model.cache:  # another thread may have come first
+                model.cache[key] = _calibrate(estimator, model, self.method)
+            return model.cache[key].answer(estimator, model, X)
 
     def _template(self) -> Any:
         return SVC() if self.estimator is None else self.estimator
@@ -347,13 +350,6 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
                 "'partial_fit' with appropriate arguments before using this estimator."
             )
         return self.estimator_
-
-
-def _read(
-    calibration: _Calibration, estimator: Any, model: Model, X: Any
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
-    labels = calibration.machines.classes.labels
-    return calibration.probabilities(estimator, model, X), labels
 
 
 def _calibrate(estimator: Any, model: Model, method: str) -> _Calibration:

@@ -46,7 +46,7 @@ def _sigmoid(value: Floats, positive: NDArray[np.bool_], weight: Floats) -> _Sig
     centre = float(np.average(value, weights=weight))
     spread = float(np.sqrt(np.average((value - centre) ** 2, weights=weight)))
     constant = float(logit(np.average(target, weights=weight)))
-    # At slope 0 the loss is convex: unless it falls to the right, 0 is the best slope >= 0.
+    # The loss is convex: unless it falls to the right of slope 0, that is the best slope >= 0.
     if spread == 0.0 or np.sum(weight * (target - expit(constant)) * (value - centre)) <= 0.0:
         return _Sigmoid(0.0, constant)
     design = np.column_stack([(value - centre) / spread, np.ones(len(value))])

@@ -86,8 +86,9 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         if params.get("probability", "deprecated") != "deprecated":
             warn_user(
                 f"The `probability` parameter was deprecated in scikit-learn 1.9 and has no effect "
-                f"in supple: {name} has no predict_proba. Use `CalibratedClassifierCV({name}(), "
-                f"ensemble=False)` of sklearn.calibration instead of `{name}(probability=True)`.",
+                f"in supple: {name} has no predict_proba. Use "
+                f"`LeaveOneOutCalibrator({name}())` of supple.diagnostics instead of "
+                f"`{name}(probability=True)`.",
                 FutureWarning,
             )
 

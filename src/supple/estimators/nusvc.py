@@ -49,7 +49,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
         Whether the batch solver leaves out variables that are settled at a bound.
     probability : bool, default="deprecated"
         Deprecated as in scikit-learn, and without effect: `fit` points to
-        :class:`sklearn.calibration.CalibratedClassifierCV`, which gives probabilities.
+        :class:`~supple.diagnostics.LeaveOneOutCalibrator`, which gives probabilities.
     tol : float, default=1e-3
         Tolerance at which the batch solver hands over to the exact finish; the tolerance of
         the result only if the kernel is indefinite.
