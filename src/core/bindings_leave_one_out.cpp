@@ -44,6 +44,8 @@ void bind_leave_one_out(nb::module_& m) {
   m.attr("OPEN") = static_cast<int>(Answer::open);
   m.attr("SOLVED") = static_cast<int>(Answer::solved);
   m.def("leave_out", &leave_out_at);
+  // The kernel values that paths need, ahead of a Standing that is put back many times.
+  m.def("gather_margin", [](Head& h) { h.sync_block(); });
 }
 
 }  // namespace supple

@@ -1,10 +1,16 @@
-"""How good is a model? Estimates from the examples it holds, with none set aside."""
+"""How good is a model, how sure a prediction? Answers from the examples held, none set aside."""
 
 from supple.diagnostics._calibrator import LeaveOneOutCalibrator
+from supple.diagnostics._conformal import ConformalClassifier
+from supple.diagnostics._jackknife import ConformalRegressor
 from supple.diagnostics._leave_one_out import LeaveOneOut, leave_one_out
+from supple.diagnostics._martingale import ExchangeabilityMartingale
 from supple.diagnostics._xi_alpha import MachineXiAlpha, XiAlpha, xi_alpha
 
 __all__ = [
+    "ConformalClassifier",
+    "ConformalRegressor",
+    "ExchangeabilityMartingale",
     "LeaveOneOut",
     "LeaveOneOutCalibrator",
     "MachineXiAlpha",

@@ -1,0 +1,272 @@
+"""Queries with candidate labels: how strange each is beside the examples held.
+
+The queries are guests in every head: members whose box is empty, so that nothing moves. To try a
+label is to open one box along the exact path; then the head is put back, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from supple._core import Standing, gather_margin
+from supple.diagnostics._departures import _made_ready
+from supple.engine import State
+from supple.engine.head import HeadState, Key, effective_weight
+from supple.errors import InexactWarning, warn_user
+from supple.interrupts import Interruptible
+from supple.problems import CSVC
+from supple.qp import Move
+from supple.solvers import settle
+
+_TIE = 1e-9  # scores that are no further apart are the same up to rounding
+
+
+class Scores(NamedTuple):
+    """Nonconformity scores of the examples by slot, -inf for those without, and of a newcomer."""
+
+    held: NDArray[np.float64]
+    new: float
+
+    def p_value(self, among: NDArray[np.bool_], tau: float | None) -> float:
+        """Return the share of scores that are as large as that of the newcomer, itself included.
+
+        Of equal ones the share `tau`, if it is given.
+        """
+        held, tie = self.held[among], _TIE * max(1.0, abs(self.new))
+        larger = np.count_nonzero(held > self.new + tie)
+        equal = np.count_nonzero(held >= self.new - tie) - larger + 1
+        return float((larger + (equal if tau is None else tau * equal)) / (len(held) + 1))
+
+
+def row_numbers(X: Any) -> NDArray[np.intp]:
+    """Return a number for each row; equal rows have the same."""
+    if sparse.issparse(X):
+        X = sparse.csr_matrix(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        ends = zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True)
+        keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in ends]
+    elif X.dtype == object:
+        return np.arange(len(X))
+    else:
+        keys = [row.tobytes() for row in X + 0.0]  # no negative zeros
+    numbers: dict[bytes, int] = {}
+    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+
+
+class _Reader:
+    """Reads the scores (44) of the members of a head of C-SVC, as long as these are the same."""
+
+    def __init__(self, core: Any, size: int) -> None:
+        self._core, self._size = core, size
+        self._slots, self._sides = core.slot, core.c
+        self._width = core.hi - core.lo
+        self._in_place = np.array_equal(self._slots, np.arange(size))
+
+    def take(self, member: int, side: float, width: float) -> None:
+        """Let a member have another side and the width of its box."""
+        self._sides[member], self._width[member] = side, width
+
+    def scores(self, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
+        """Return the scores by slot; those who are no members, or have no box, have -inf.
+
+        `rows` are the numbers of the feature vectors by slot, if some may be equal: how equal ones
+        divide their coefficients is not determined, so that each gets the mean share.
+        """
+        core, width = self._core, self._width
+        if core.rough:
+            core.refresh()
+        x = np.abs(core.x)
+        slack = self._sides * (core.kx + core.mu[0]) - 1.0
+        slack[(x > 0.0) & (x < width)] = 0.0
+        if rows is not None:
+            key = 2 * rows[self._slots] + (self._sides > 0.0)
+            x, width = np.bincount(key, x)[key], np.bincount(key, width)[key]
+        score = np.full(len(x), -np.inf)
+        np.divide(x, width, out=score, where=self._width > 0.0)
+        score -= slack
+        if self._in_place:
+            return score
+        out = np.full(self._size, -np.inf)
+        out[self._slots] = score
+        return out
+
+
+def score_all(state: State, size: int, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
+    """Return for each slot the largest score in a head."""
+    out = np.full(size, -np.inf)
+    for head in state.head_states.values():
+        np.maximum(out, _Reader(head.core, size).scores(rows), out=out)
+    return out
+
+
+class _Rows:
+    """Which feature vectors of examples and guests are equal."""
+
+    def __init__(self, held: Any, guests: Any) -> None:
+        both = [held, guests]
+        joined = sparse.vstack(both, "csr") if sparse.issparse(held) else np.concatenate(both)
+        self._numbers, n = row_numbers(joined), held.shape[0]
+        self.size = len(self._numbers)
+        of_held = self._numbers[:n]
+        self.of_held = self._numbers if len(np.unique(of_held)) < n else None
+        self._twin = np.isin(self._numbers[n:], of_held)
+
+    def with_guest(self, guest: int) -> NDArray[np.intp] | None:
+        """Return the numbers by slot, unless all examples and the guest differ."""
+        return self._numbers if self._twin[guest] else self.of_held
+
+
+class _Machine:
+    """A head with guests."""
+
+    def __init__(self, state: State, head: HeadState) -> None:
+        self._state, self._head = state, head
+        self._before = Standing(head.core)
+        self._ready: Any = None
+        self.n_inexact = 0
+
+    def admit(self, guests: NDArray[np.int64], rows: _Rows) -> None:
+        """Let guests in, with empty boxes."""
+        core, self._guests, self._rows = self._head.core, guests, rows
+        ready = _made_ready(core)
+        count = len(guests)
+        self._members, _ = core.admit(guests, np.ones(count), np.zeros(count, dtype=np.uint8))
+        if core.rough:
+            core.refresh()
+        if ready:
+            gather_margin(core)
+        self._ready, self._c = Standing(core), core.c
+        self._target = core.target[:1]
+        self._decision = core.kx[self._members] + core.mu[0]
+        self._rounding = float(core.rounding())
+        self._reader = _Reader(core, rows.size)
+        self.base = self._reader.scores(rows.of_held)
+
+    def scores(self, guest: int, side: float, weight: float) -> Scores:
+        """Return the scores with a guest of this weight on a side."""
+        state, core = self._state, self._head.core
+        slack = float(side * self._decision[guest] - 1.0)
+        if slack > self._rounding and core.n_margin:  # at 0 it is optimal, and nothing moves
+            return Scores(self.base, -slack)
+        assert isinstance(state.problem, CSVC)
+        bound = side * weight * state.problem.C
+        box = np.array([min(bound, 0.0)]), np.array([max(bound, 0.0)])
+        at = self._members[guest : guest + 1]
+        try:
+            self._c[at] = side
+            core.set_c(self._c)
+            with Interruptible():
+                outcome = settle(core, Move(at, *box, self._target), state.settings, cold=False)
+            self.n_inexact += not outcome.kept
+            self._reader.take(at[0], side, abs(bound))
+            found = self._reader.scores(self._rows.with_guest(guest))
+            self._reader.take(at[0], side, 0.0)
+            return Scores(found, float(found[self._guests[guest]]))
+        finally:
+            self._ready.put_back(core)
+
+    def leave(self, guests: NDArray[np.int64]) -> None:
+        """Put the head back as it was before the guests came."""
+        core = self._head.core
+        if self._ready is not None:
+            self._ready.put_back(core)
+        core.take_out(guests[::-1].copy(), int(guests[-1]) + 1)
+        self._before.put_back(core)
+
+
+class Candidates:
+    """A context in which queries can be tried with candidate classes.
+
+    For the holder of the write lock of a C-SVC with all heads ready, with Ctrl-C held back.
+
+    Parameters
+    ----------
+    state : State
+    points : ndarray or CSR matrix
+        The queries, as the state holds its points.
+    threads : int
+    """
+
+    def __init__(self, state: State, points: Any, threads: int) -> None:
+        self._state, self._points, self._threads = state, points, threads
+        self._parts: dict[int, tuple[float, dict[Key, float]]] = {}
+
+    def __enter__(self) -> Self:
+        state, gram = self._state, self._state.gram
+        assert gram is not None
+        self._threads, gram.core.threads = gram.core.threads, self._threads
+        self._guests = state.n + np.arange(self._points.shape[0], dtype=np.int64)
+        # Before all else: these remember how many kernel values have been computed.
+        self._machines = {k: _Machine(state, head) for k, head in state.head_states.items()}
+        try:
+            rows = _Rows(state.points(np.arange(state.n)), self._points)
+            gram.append(self._points)
+            for machine in self._machines.values():
+                with Interruptible():
+                    machine.admit(self._guests, rows)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        state, gram = self._state, self._state.gram
+        assert gram is not None
+        n_inexact = sum(machine.n_inexact for machine in self._machines.values())
+        for machine in reversed(self._machines.values()):
+            machine.leave(self._guests)
+        gram.truncate(state.n)
+        gram.core.threads = self._threads
+        gram.core.release()
+        if n_inexact and kind is None:
+            warn_user(
+                f"{n_inexact} of the machines with a candidate meet the optimality conditions less "
+                "well than promised: rounding or max_iter allows no better. Scale the features, "
+                "lower C, or raise max_iter.",
+                InexactWarning,
+            )
+
+    def scores(self, guest: int, codes: Sequence[int]) -> list[Scores]:
+        """Return the scores of all, with one query, for each of these classes it may be of.
+
+        The score of an example is the largest in a machine that was trained on it.
+        """
+        tried: dict[tuple[Key, float], Scores] = {}
+        found = []
+        for code in codes:
+            weight, sides = self._part(code)
+            held, new = [], []
+            for key, machine in self._machines.items():
+                side = sides.get(key)
+                if side is None:
+                    held.append(machine.base)
+                    continue
+                if self._state.class_weight or (key, side) not in tried:
+                    tried[key, side] = machine.scores(guest, side, weight)
+                held.append(tried[key, side].held)
+                new.append(tried[key, side].new)
+            joint = held[0] if len(held) == 1 else np.maximum.reduce(held)
+            found.append(Scores(joint[: self._state.n], max(new)))
+        return found
+
+    def _part(self, code: int) -> tuple[float, dict[Key, float]]:
+        """Return the weight of an example of a class, and its sides in the heads it is in."""
+        if code not in self._parts:
+            y, plan = np.array([float(code)]), self._state.plan
+            weight = effective_weight(y, np.ones(1), self._state.class_weight)
+            keys = [key for key in self._machines if plan.members(key, y)[0]]
+            sides = {key: float(plan.targets(key, y)[0]) for key in keys}
+            self._parts[code] = float(weight[0]), sides
+        return self._parts[code]
