@@ -62,9 +62,10 @@ bench-memory: $(READY) ## small memories beside the papers' tables and on overla
 	$(RUN) benchmarks/memories.py
 	$(RUN) benchmarks/memories.py --endless
 
-bench-estimates: $(READY) ## leave-one-out against refitting scikit-learn, the xi-alpha bound, probabilities (SUPPLE_DATA: spambase)
+bench-estimates: $(READY) ## leave-one-out, probabilities and conformal prediction against refitting scikit-learn (SUPPLE_DATA: spambase)
 	$(RUN) benchmarks/estimates.py
 	$(RUN) benchmarks/probabilities.py
+	$(RUN) benchmarks/conformal.py
 
 bench-ids: $(READY) ## integer and string ids: a table of a million, and whole updates (IDS: options)
 	$(RUN) benchmarks/ids.py $(IDS)
