@@ -1,5 +1,5 @@
-// One update by the path: not at all where nothing moves, straight or step by step, and once more for
-// those that the screening has missed.
+// One update by the path: not at all where nothing moves, straight or step by step, and once more
+// for those that the screening has missed.
 #include <algorithm>
 #include <limits>
 

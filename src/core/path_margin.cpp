@@ -178,9 +178,9 @@ std::size_t Path::column_of(std::size_t v) const {
 // --- screening -------------------------------------------------------------------------------
 // Most gradients are too far from zero to matter for this path. A member none of whose gradients
 // is within `radius` of zero sleeps: all steps are applied to it in one product at the end. So do
-// the margin members, whose gradients stay 0. Other sleepers need no row of the block. The radius follows how far gradients moved in recent
-// paths. Should a sleeper have crossed zero all the same, the caller's audit finds it, and the
-// polish, which only needs a good start, mends it.
+// the margin members, whose gradients stay 0. Other sleepers need no row of the block. The radius
+// follows how far gradients moved in recent paths. Should a sleeper have crossed zero all the
+// same, follow_path opens its box once more, or the polish mends it, which only needs a good start.
 
 void Path::wake(double radius) {
   settle_members();
