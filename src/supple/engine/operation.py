@@ -214,11 +214,6 @@ class Operation:
         self._leaving += slots[~new].tolist()
         self._take_out(np.sort(slots[new]))
 
-    def dismiss(self, slots: np.ndarray) -> None:
-        """Remove examples at once from the heads; of those held before, nothing else for now."""
-        self.let_go(slots)
-        self._dismiss_leaving()
-
     def _dismiss_leaving(self) -> None:
         """Spare the heads the examples that have left, as the operation goes on."""
         if not self._leaving:
