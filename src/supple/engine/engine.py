@@ -213,27 +213,9 @@ class Engine:
         if change is None:
             return
         if change.join is not None:
-            change = self._join(op, *change.join)
+            change = Change(*op.merge(self.memory, change.join))
         op.forgotten += self.state.store.ids[change.forget].tolist()
         self.change(op, change)
-
-    def _join(self, op: Operation, first: int, second: int) -> Change:
-        """Append the mean of two examples, and say how it takes their place.
-
-        Where there is no mean, or no name for it, the heavier one takes the place of both, and of
-        equal ones the later.
-        """
-        store, pair = self.state.store, np.array([first, second])
-        weight, (one, other) = store.weight[pair], store.ids[pair].tolist()
-        mixed = bool(store.groups[first] != store.groups[second])
-        name = self.memory.name_of_next(store.ids)
-        X = self.state.points(pair)
-        if name is None or X.dtype == object:
-            stays, leaves = pair if weight[0] > weight[1] else pair[::-1]
-            self.memory.joined((one, other), store.ids.item(stays), mixed=mixed)
-            return Change(np.array([stays]), weight.sum(keepdims=True), np.array([leaves]))
-        self.memory.joined((one, other), name, mixed=mixed)
-        return Change(op.append_mean(X, pair, name), weight.sum(keepdims=True), pair)
 
     def change(self, op: Operation, change: Change) -> None:
         """Give examples other weights and let others go, in one move of the heads."""

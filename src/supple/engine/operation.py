@@ -16,6 +16,7 @@ from supple.engine.head import HeadState, Key
 from supple.engine.state import State
 from supple.engine.step import Run, Step
 from supple.interrupts import Transaction
+from supple.memory import Memory
 from supple.progress import SILENCE
 from supple.solvers import Outcome
 
@@ -167,7 +168,27 @@ class Operation:
         state.store.count_arrivals(ids)
         return slots
 
-    def append_mean(self, X: Any, pair: np.ndarray, name: Hashable) -> np.ndarray:
+    def merge(
+        self, memory: Memory, slots: tuple[int, int]
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Let one example stand for two of the same class; the heads have yet to follow.
+
+        That is the mean of both, or, where there is no mean or no name for it, the heavier one, and
+        of equal ones the later. Return its slot, its new weight, and the slots of those who leave.
+        """
+        store, pair = self.state.store, np.array(slots)
+        weight, (one, other) = store.weight[pair], store.ids[pair].tolist()
+        mixed = bool(store.groups[pair[0]] != store.groups[pair[1]])
+        name, X = memory.name_of_next(store.ids), self.state.points(pair)
+        if name is None or X.dtype == object:
+            stays = int(weight[1] >= weight[0])
+            into, leaving = pair[[stays]], pair[[1 - stays]]
+        else:
+            into, leaving = self._append_mean(X, pair, name), pair
+        memory.joined((one, other), store.ids.item(into[0]), mixed=mixed)
+        return into, weight.sum(keepdims=True), leaving
+
+    def _append_mean(self, X: Any, pair: np.ndarray, name: Hashable) -> np.ndarray:
         """Add the weighted mean of two examples, with weight 0, and return its slot."""
         store = self.state.store
         weight = store.weight[pair]

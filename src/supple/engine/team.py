@@ -110,22 +110,11 @@ def merge_closest(op: TeamOperation, memory: Memory, tau: float, reprocess: int)
         pair = Held(op).closest_pair()
         if pair is None:
             return
-        slots = np.array(pair)
-        weight, code = store.weight[slots], int(store.y[slots[0]])
-        mixed = bool(store.groups[slots[0]] != store.groups[slots[1]])
-        name, X = memory.name_of_next(store.ids), state.points(slots)
-        total = weight.sum(keepdims=True)
-        effective = effective_weight(store.y[slots[:1]], total, state.class_weight)
+        into, total, leaving = op.merge(memory, pair)
+        label = store.y[into]
+        code = int(label[0])
+        effective = effective_weight(label, total, state.class_weight)
         (bound,) = checked_rows(state.problem, np.ones(1), effective, effective).hi
-        if name is None or X.dtype == object:  # the heavier one takes the place of both
-            into, leaving = (
-                slots[[int(weight[1] >= weight[0])]],
-                slots[[int(weight[1] < weight[0])]],
-            )
-        else:
-            into, leaving = op.append_mean(X, slots, name), slots
-        one, other = store.ids[slots].tolist()
-        memory.joined((one, other), store.ids.item(into[0]), mixed=mixed)
         for slot in leaving.tolist():  # no step until all coefficients are there
             steps = reprocess if slot == leaving[-1] else 0
             op.team.core.absorb(slot, int(into[0]), code, float(bound), tau, steps)
