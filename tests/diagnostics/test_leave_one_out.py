@@ -9,9 +9,9 @@ from sklearn.datasets import load_iris
 from sklearn.svm import SVC as ReferenceSVC
 
 import supple
-from supple import diagnostics
 from supple.datasets import load
 from supple.diagnostics import leave_one_out, xi_alpha
+from supple.engine import departures
 
 EXACT = {"rtol": 1e-7, "atol": 1e-9}
 
@@ -217,7 +217,7 @@ def test_paths_that_fail_are_left_to_the_solvers(kernel, monkeypatch):
         model = fitted(problem, kernel, X, y, score)
         expected = leave_one_out(model)
         with monkeypatch.context() as patched:
-            patched.setattr(diagnostics._departures, "_made_ready", never)
+            patched.setattr(departures, "made_ready", never)
             found = leave_one_out(model)
         np.testing.assert_allclose(found.decision, expected.decision, **EXACT)
 

@@ -9,7 +9,8 @@ from sklearn.datasets import load_iris
 from sklearn.metrics.pairwise import polynomial_kernel, rbf_kernel
 
 import supple
-from supple.diagnostics import _radius, xi_alpha
+from supple.diagnostics import xi_alpha
+from supple.engine import radius
 
 
 def two_classes(n=80, seed=0, share=0.5):
@@ -69,7 +70,7 @@ def test_bound_of_the_radius_is_one(kernel, monkeypatch):
     X, y = two_classes()
     model = supple.SVC(kernel=kernel, gamma=0.5).fit(X, y)
     exact = xi_alpha(model)
-    monkeypatch.setattr(_radius, "_MOST", 10)
+    monkeypatch.setattr(radius, "_MOST", 10)
     bound = xi_alpha(model)
     assert bound.bounded
     assert bound.radius >= exact.radius

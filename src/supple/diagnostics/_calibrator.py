@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags, get_tags
 
-from supple.diagnostics._classes import Machines
 from supple.diagnostics._leave_one_out import leave_one_out
 from supple.diagnostics._probabilities import FITS, Map
 from supple.errors import InfeasibleError, InvalidInputError, PrecomputedUpdateError
 from supple.estimators import SVC
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._ids import IdsLike
+from supple.estimators._machines import Machines
 from supple.estimators._model import Model
 from supple.estimators._params import show
 from supple.estimators._updates import ExactUpdates

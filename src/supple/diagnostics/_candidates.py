@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from supple._core import Standing, gather_margin
-from supple.diagnostics._departures import _made_ready
 from supple.engine import State
+from supple.engine.departures import made_ready
 from supple.engine.head import HeadState, Key, effective_weight
 from supple.errors import InexactWarning, warn_user
 from supple.interrupts import Interruptible
@@ -135,7 +135,7 @@ class _Machine:
     def admit(self, guests: NDArray[np.int64], rows: _Rows) -> None:
         """Let guests in, with empty boxes."""
         core, self._guests, self._rows = self._head.core, guests, rows
-        ready = _made_ready(core)
+        ready = made_ready(core)
         count = len(guests)
         self._members, _ = core.admit(guests, np.ones(count), np.zeros(count, dtype=np.uint8))
         if core.rough:

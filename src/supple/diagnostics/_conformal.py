@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 
 from supple.diagnostics._candidates import Candidates, Scores, row_numbers, score_all
 from supple.diagnostics._checks import examine
-from supple.diagnostics._classes import Machines
 from supple.diagnostics._conformal_checks import check_level, fresh, held
 from supple.errors import InvalidInputError
 from supple.estimators import SVC
 from supple.estimators._ids import IdsLike
+from supple.estimators._machines import Machines
 from supple.estimators._model import Batch, Model, Names
 from supple.interrupts import Shielded
 from supple.locks import guards

@@ -12,8 +12,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from supple._core import Standing, gather_margin
 from supple.diagnostics._checks import examine
 from supple.diagnostics._conformal_checks import check_level, fresh, held
-from supple.diagnostics._departures import _made_ready
 from supple.engine import State
+from supple.engine.departures import made_ready
 from supple.errors import InexactWarning, InfeasibleError, warn_user
 from supple.estimators import SVR
 from supple.estimators._ids import IdsLike
@@ -192,7 +192,7 @@ def _without_each(
     standing = Standing(core)
     try:
         with Interruptible():
-            if _made_ready(core):
+            if made_ready(core):
                 gather_margin(core)
             members = core.slot
             kernel = state.kernel_values(points, members)

@@ -9,14 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.diagnostics._checks import check_kind, examine
-from supple.diagnostics._classes import Machines
-from supple.diagnostics._departures import answers, departures
 from supple.engine import State
-from supple.engine.head import Key
 from supple.errors import InexactWarning, InfeasibleError, warn_user
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._ids import IdsLike
-from supple.estimators._model import Model
+from supple.estimators._left_out import LeftOut
+from supple.estimators._machines import Machines
 from supple.estimators._outlier import BaseOutlier
 from supple.estimators._params import resolve_threads
 from supple.interrupts import Shielded
@@ -129,115 +127,57 @@ def leave_one_out(
     progress = Progress(_ACTION) if verbose else None
     with guards(model).writing, Shielded():
         fitted, slots = examine(model, ids, _ACTION)
+        state = fitted.state
+        ids_left = np.asarray(state.ids[slots])
+        left = LeftOut(state, slots, threads, progress)
         if isinstance(model, BaseClassifier):
-            return _classified(model, fitted, slots, threads, progress)
-        run = _Run(fitted.state, slots, threads, progress)
-        value, doubt = run.single()
+            machines = Machines.of(model, fitted, _ACTION)
+            values, winner, correct = left.classified(machines)
+            return _record(
+                left,
+                ids_left,
+                error=float(np.mean(~correct)),
+                decision=values[:, 0] if machines.n_classes == 2 else values,
+                prediction=machines.classes.labels.take(winner),
+                correct=correct,
+            )
+        _check_two(state)
+        value, doubt = left.single()
         if isinstance(model, BaseOutlier):
-            value[np.abs(value) <= doubt] = 0.0
+            (head,) = state.heads.values()
+            value[np.abs(value) <= np.maximum(doubt, _BOUNDARY * abs(head.intercept))] = 0.0
             inside = value >= 0.0
-            prediction = np.where(inside, 1, -1)
-            error = float(np.mean(~inside))
-            return run.record(error=error, decision=value, prediction=prediction, correct=inside)
-        residual = fitted.state.y[slots] - value
+            return _record(
+                left,
+                ids_left,
+                error=float(np.mean(~inside)),
+                decision=value,
+                prediction=np.where(inside, 1, -1),
+                correct=inside,
+            )
+        residual = state.y[slots] - value
         error = float(np.abs(residual).mean())
-        return run.record(error=error, decision=value, prediction=value.copy(), residual=residual)
-
-
-class _Run:
-    """The heads of a state, one after the other, and how many examples took work."""
-
-    def __init__(
-        self,
-        state: State,
-        slots: NDArray[np.int64],
-        threads: int,
-        progress: Progress | None,
-    ) -> None:
-        self.state, self.slots = state, slots
-        self._threads, self._progress = threads, progress
-        self._solved = np.zeros(len(slots), dtype=bool)
-        self._n_inexact = 0
-
-    def head(self, key: Key, which: NDArray[np.bool_]) -> tuple[Any, Any]:
-        """Return decision values of some of the examples in a head, and their doubts."""
-        state = self.state
-        assert state.gram is not None
-        before = state.gram.core.threads
-        state.gram.core.threads = self._threads
-        try:
-            head = state.head_states[key]
-            leaving = departures(state, head, self.slots[which])
-            found = answers(state, head, leaving, self._progress)
-        finally:
-            state.gram.core.threads = before
-            state.gram.core.release()
-        self._solved[which] |= found.solved
-        self._n_inexact += int(np.sum(~found.kept))
-        return found.value, found.doubt
-
-    def single(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the same of all examples in the only head there is."""
-        weight = self.state.weight
-        if np.count_nonzero(weight) < 2:
-            raise InfeasibleError(
-                f"{_ACTION} needs two examples with weight: without the only one there is no "
-                "model. Add examples by partial_fit."
-            )
-        (key,) = self.state.head_states
-        value, doubt = self.head(key, np.ones(len(self.slots), dtype=bool))
-        intercept = abs(self.state.heads[key].intercept)
-        return value, np.maximum(doubt, _BOUNDARY * intercept)
-
-    def record(self, **fields: Any) -> LeaveOneOut:
-        """Return the result, after a warning if some of it is not exact."""
-        if self._n_inexact:
-            warn_user(
-                f"{self._n_inexact} of the models without an example meet the optimality "
-                "conditions less well than promised: rounding or max_iter allows no better. Scale "
-                "the features, lower C, or raise max_iter.",
-                InexactWarning,
-            )
-        ids = np.asarray(self.state.ids[self.slots])
-        return LeaveOneOut(n=len(ids), n_solved=int(self._solved.sum()), ids=ids, **fields)
-
-
-def _classified(
-    estimator: BaseClassifier,
-    model: Model,
-    slots: NDArray[np.int64],
-    threads: int,
-    progress: Progress | None,
-) -> LeaveOneOut:
-    """Return the result for a classifier."""
-    machines = Machines.of(estimator, model, _ACTION)
-    state, classes = model.state, machines.classes
-    own = machines.places(state.y[slots])
-    counts = np.bincount(machines.places(state.y[state.weight > 0.0]), minlength=machines.n_classes)
-    sole = (counts[own] == 1) & (state.weight[slots] > 0.0)
-    run = _Run(state, slots, threads, progress)
-    member = np.column_stack([state.plan.members(key, state.y[slots]) for key in machines.keys])
-    values = np.full(member.shape, np.nan)
-    if not member.all():  # some machines have never seen some of the examples
-        decision = state.decision(state.points(slots), threads).take(classes.columns, axis=1)
-        values[~member] = (decision * classes.signs)[~member]
-    for column, (key, side) in enumerate(zip(machines.keys, machines.sides, strict=True)):
-        if progress is not None:
-            progress.at("machine", column + 1, len(machines.keys))
-        # Without the only example of a class its machines do not exist.
-        gone = sole & (np.isin(own, [p for p in side if p is not None]) | (machines.n_classes == 2))
-        which = member[:, column] & ~gone
-        if which.any():
-            values[which, column] = run.head(key, which)[0] * classes.signs[column]
-    winner = machines.winners(values)
-    for place in np.unique(own[sole]).tolist():
-        winner[sole & (own == place)] = machines.winners_without(
-            place, values[sole & (own == place)]
+        values = value.copy()
+        return _record(
+            left, ids_left, error=error, decision=value, prediction=values, residual=residual
         )
-    correct = (winner == own) & ~sole
-    return run.record(
-        error=float(np.mean(~correct)),
-        decision=values[:, 0] if machines.n_classes == 2 else values,
-        prediction=classes.labels.take(winner),
-        correct=correct,
-    )
+
+
+def _check_two(state: State) -> None:
+    if np.count_nonzero(state.weight) < 2:
+        raise InfeasibleError(
+            f"{_ACTION} needs two examples with weight: without the only one there is no "
+            "model. Add examples by partial_fit."
+        )
+
+
+def _record(left: LeftOut, ids: NDArray[Any], **fields: Any) -> LeaveOneOut:
+    """Return the result, after a warning if some of it is not exact."""
+    if left.n_inexact:
+        warn_user(
+            f"{left.n_inexact} of the models without an example meet the optimality "
+            "conditions less well than promised: rounding or max_iter allows no better. Scale "
+            "the features, lower C, or raise max_iter.",
+            InexactWarning,
+        )
+    return LeaveOneOut(n=len(ids), n_solved=int(left.solved.sum()), ids=ids, **fields)

@@ -11,14 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.diagnostics._checks import check_kind, examine
-from supple.diagnostics._classes import Machines
-from supple.diagnostics._radius import squared_radius
-from supple.engine.head import Key
 from supple.errors import InvalidInputError
-from supple.estimators._classifier import BaseClassifier, _votes
+from supple.estimators._classifier import BaseClassifier
 from supple.estimators._ids import IdsLike
-from supple.estimators._model import Model
+from supple.estimators._machines import Machines
 from supple.estimators._params import show
+from supple.estimators._xi_alpha import XiAlphaTest
 from supple.locks import guards
 from supple.problems import CSVC
 
@@ -190,63 +188,30 @@ def _estimate(estimator: Any, ids: IdsLike | None, rho: float) -> XiAlpha:
         )
     machines = Machines.of(estimator, fitted, _ACTION)
     model, slots = examine(estimator, ids, _ACTION)
-    state, classes = model.state, machines.classes
-    own = machines.places(state.y[slots])
-    decision = state.decision(state.points(slots), 1).take(classes.columns, axis=1)
-    decision *= classes.signs
-    counts = np.bincount(machines.places(state.y[state.weight > 0.0]), minlength=machines.n_classes)
-    sole = (counts[own] == 1) & (state.weight[slots] > 0.0)
-    radii = _radii(model, machines)
-    against = np.zeros(decision.shape, dtype=bool)
+    test = XiAlphaTest(rho)
+    own, against, wrong = test.of(model.state, machines, slots)
     heads = []
     for column, (key, (positive, negative)) in enumerate(
         zip(machines.keys, machines.sides, strict=True)
     ):
-        y = np.where(own == positive, 1.0, -1.0)
-        alpha = _alpha(model, key)[slots]
-        xi = np.maximum(0.0, 1.0 - y * decision[:, column])
         member = (own == positive) | (own == negative) | (negative is None)
-        against[:, column] = member & ((rho * alpha * radii[key][0] + xi >= 1.0) | sole)
-        rates = _of_class((own == positive)[member], against[member, column])
         heads.append(
             MachineXiAlpha(
                 machines.label(positive),
                 machines.label(negative),
-                *rates,
+                *_of_class((own == positive)[member], against[member, column]),
                 n=int(member.sum()),
-                radius=radii[key][0],
+                radius=test.radii[key][0],
             )
         )
-    wrong = _voted_down(machines, own, decision, against) | (own < 0)
     return XiAlpha(
         *_summary(machines, own, wrong),
         n=len(slots),
         rho=rho,
-        radius=max(radius for radius, _ in radii.values()),
-        bounded=not all(exact for _, exact in radii.values()),
+        radius=max(radius for radius, _ in test.radii.values()),
+        bounded=not all(exact for _, exact in test.radii.values()),
         heads=tuple(heads),
     )
-
-
-def _alpha(model: Model, key: Key) -> NDArray[np.float64]:
-    """Return the dual variables of all examples in a head."""
-    alpha, head = np.zeros(model.state.n), model.state.heads[key]
-    alpha[head.slots] = np.abs(head.coef)
-    return alpha
-
-
-def _radii(model: Model, machines: Machines) -> dict[Key, tuple[float, bool]]:
-    """Return R^2 of each machine, and whether it is exact."""
-    state = model.state
-    found: dict[bytes, tuple[float, bool]] = {}
-    radii = {}
-    for key in machines.keys:
-        members = state.plan.members(key, state.y) & (state.weight > 0.0)
-        mark = members.tobytes()  # one against the rest: all machines have the same examples
-        if mark not in found:
-            found[mark] = squared_radius(state, np.flatnonzero(members))
-        radii[key] = found[mark]
-    return radii
 
 
 def _of_class(
@@ -265,30 +230,6 @@ def _of_class(
 
 def _share(part: int, whole: int) -> float:
     return part / whole if whole else math.nan
-
-
-def _voted_down(
-    machines: Machines,
-    own: NDArray[np.intp],
-    decision: NDArray[np.float64],
-    against: NDArray[np.bool_],
-) -> NDArray[np.bool_]:
-    """Return which examples may lose the vote if these machines turn against them."""
-    k = machines.n_classes
-    if k == 2 or not machines.pairwise:
-        return np.asarray(against.any(axis=1))
-    first = decision > 0
-    for column, (one, other) in enumerate(machines.sides):
-        for side, place in ((True, one), (False, other)):
-            mine = own == place
-            first[mine, column] = against[mine, column] ^ side
-    votes = _votes(first, k)
-    if not machines.break_ties:
-        return np.asarray(np.argmax(votes, axis=1) != own)
-    rows = np.arange(len(own))
-    mine = votes[rows, own].copy()
-    votes[rows, own] = -1.0
-    return np.asarray(votes.max(axis=1) >= mine)
 
 
 def _summary(

@@ -274,14 +274,14 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
 
     def _classes(self, model: Model) -> Classes:
         if "classes" not in model.cache:
-            model.cache["classes"] = self._find_classes(model)
+            model.cache["classes"] = self._find_classes(model, model.labels)
         return model.cache["classes"]
 
-    def _find_classes(self, model: Model) -> Classes:
-        codes = sorted(_present_codes(model), key=model.labels.label)
+    def _find_classes(self, model: Model, labels: LabelTable) -> Classes:
+        codes = sorted(_present_codes(model), key=labels.label)
         only = 0 if len(codes) == 1 else None
-        if only is not None and len(model.labels.declared) == 2:
-            both = sorted(model.labels.declared, key=model.labels.label)
+        if only is not None and len(labels.declared) == 2:
+            both = sorted(labels.declared, key=labels.label)
             codes, only = both, both.index(codes[0])
         column = {key: i for i, key in enumerate(model.state.heads)}
         wanted: list[tuple[tuple[int, ...], float]]
@@ -297,7 +297,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         else:
             wanted = [((code,), 1.0) for code in codes]
         return Classes(
-            model.labels.array(codes),
+            labels.array(codes),
             codes,
             np.array([column[key] for key, _ in wanted], dtype=np.intp),
             np.array([sign for _, sign in wanted]),

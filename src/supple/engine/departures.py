@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple._core import OPEN, SOLVED, Standing, leave_out, make_exact
-from supple.engine import State
 from supple.engine.head import Examples, HeadState
+from supple.engine.state import State
 from supple.errors import InfeasibleError
 from supple.interrupts import Interruptible
 from supple.progress import SILENCE, Progress
@@ -90,7 +90,7 @@ def answers(
     standing = Standing(core)
     try:
         with Interruptible(), progress or SILENCE:
-            ready = _made_ready(core)
+            ready = made_ready(core)
         for start in range(0, n if ready else 0, _AT_A_TIME):
             part = slice(start, start + _AT_A_TIME)
             if progress is not None:
@@ -115,7 +115,7 @@ def answers(
     return Answers(value, 16.0 * np.abs(scale) * rounding, answer >= SOLVED, kept)
 
 
-def _made_ready(core: Any) -> bool:
+def made_ready(core: Any) -> bool:
     """Return whether paths can be followed; F and the factor are built again if need be."""
     # The kernel values of the margin set must fit into memory as the row cache does.
     if 8 * core.members * (core.n_margin + 16) > core.cache_bytes:

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from supple.engine import State
 from supple.engine.head import Key
 from supple.errors import InvalidInputError
 from supple.estimators._classifier import BaseClassifier, Classes, _one_per_class, _votes
+from supple.estimators._labels import LabelTable
 from supple.estimators._model import Model
 
 
@@ -26,15 +28,22 @@ class Machines:
 
     @classmethod
     def of(cls, estimator: BaseClassifier, model: Model, action: str) -> Machines:
-        """Return those of a classifier that holds two classes at least."""
-        # Not estimator._classes, which would note the result in the model.
-        classes = estimator._find_classes(model)
-        if not len(classes.columns):
+        """Return those of a classifier, which must hold two classes at least."""
+        machines = cls.found(estimator, model, model.labels)
+        if not machines.keys:
+            classes = machines.classes
             raise InvalidInputError(
                 f"The 'model' given to {action} must hold examples of two classes with weight. Got "
                 f"a {type(estimator).__name__} with {classes.labels.tolist()} instead. Add "
                 "examples of another class by partial_fit."
             )
+        return machines
+
+    @classmethod
+    def found(cls, estimator: BaseClassifier, model: Model, labels: LabelTable) -> Machines:
+        """Return those that there are, none with fewer than two classes."""
+        # Not estimator._classes, which would note the result in the model.
+        classes = estimator._find_classes(model, labels)
         heads = list(model.state.head_states)
         pairwise = model.params["multi_class"] == "ovo"
         keys = [heads[column] for column in classes.columns.tolist()]
@@ -59,6 +68,17 @@ class Machines:
         for place, code in enumerate(self.classes.codes):
             out[codes == code] = place
         return out
+
+    def sole(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which of these examples are the only ones of their class that have weight."""
+        counts = np.bincount(self.places(state.y[state.weight > 0.0]), minlength=self.n_classes)
+        own = self.places(state.y[slots])
+        return np.asarray((counts[own] == 1) & (state.weight[slots] > 0.0))
+
+    def decision(self, state: State, slots: NDArray[np.int64], threads: int) -> Any:
+        """Return what the machines say of the examples at these slots, a column for each."""
+        decision = state.decision(state.points(slots), threads).take(self.classes.columns, axis=1)
+        return decision * self.classes.signs
 
     def label(self, place: int | None) -> Any:
         """Return the label of a class as a plain value."""

@@ -1,0 +1,54 @@
+"""How far apart the examples of a machine are in feature space."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from supple.engine.state import State
+from supple.kernels import RBF
+
+__all__ = ["Radius"]
+
+_MOST = 4000  # examples up to which all kernel values are computed
+_AT_A_TIME = 256
+
+
+class Radius:
+    """R^2, the largest k(x, x) - k(x, x') among examples, for a set of them that may grow.
+
+    Of more than 4000 examples not all kernel values are looked at. Then it is a bound: 1 for rbf,
+    whose values are between 0 and 1, and for other kernels the largest k(x, x) + sqrt(k(x, x)
+    k(x', x')), since no kernel value is below minus the root (Cauchy and Schwarz).
+    """
+
+    def __init__(self) -> None:
+        self._known = np.empty(0, dtype=np.int64)
+        self._largest = 0.0
+
+    def squared(self, state: State, slots: NDArray[np.int64]) -> tuple[float, bool]:
+        """Return R^2 of the examples at these slots, ascending, and whether it is exact.
+
+        If those of the last call are among them, only the pairs with a new one are looked at.
+        """
+        diagonal = state.diagonal(slots)
+        if len(slots) > _MOST:
+            if isinstance(state.kernel, RBF):
+                return 1.0, False
+            root = np.sqrt(np.maximum(diagonal, 0.0))
+            return float((diagonal + root * root.max()).max()), False
+        new = ~np.isin(slots, self._known)
+        if new.sum() + len(self._known) > len(slots):  # some have left
+            new[:] = True
+            self._largest = 0.0
+        points, own, others = state.points(slots), slots[new], diagonal[new]
+        for start in range(0, len(own), _AT_A_TIME):
+            part = slice(start, start + _AT_A_TIME)
+            values = state.kernel_values(points, own[part])
+            self._largest = max(
+                self._largest,
+                float((others[part] - values.min(axis=0)).max()),
+                float((diagonal - values.min(axis=1)).max()),
+            )
+        self._known = slots
+        return self._largest, True
