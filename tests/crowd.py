@@ -30,6 +30,7 @@ SETTINGS = {
     "BudgetSVC": {"budget": 30},
     "BudgetSVDD": {"budget": 30, "C": 0.2},
     "SVIncrementalSVC": {},
+    "WindowedSVC": {},
     "SVIncrementalSVR": {},
     "RVC": {},
     "RVR": {},

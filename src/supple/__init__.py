@@ -35,6 +35,7 @@ from supple.estimators import (
     SimpleSVC,
     SVIncrementalSVC,
     SVIncrementalSVR,
+    WindowedSVC,
 )
 
 __version__ = version("supple")
@@ -66,6 +67,7 @@ __all__ = [
     "SolverError",
     "SuppleError",
     "UnknownIdError",
+    "WindowedSVC",
     "__version__",
     "compare",
     "memory",

@@ -17,7 +17,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import supple
 from supple.errors import InvalidInputError
-from supple.memory import Budget, Decay, KeepAll, SupportVectors, Window
+from supple.memory import AdaptiveWindow, Budget, Decay, KeepAll, SupportVectors, Window
 
 N, FIRST = 60, 24
 GAMMA = 0.5
@@ -35,7 +35,10 @@ MEMORIES = {
     "Budget oldest": Budget(16, rule="oldest"),
     "SupportVectors": SupportVectors("ruping"),
     "Window": Window(16),
+    "Window batches": Window(14, unit="batches"),
     "Decay": Decay(12.0),
+    "Decay batches": Decay(9.0, unit="batches"),
+    "AdaptiveWindow": AdaptiveWindow("leave_one_out", n_estimated=12, longest=20),
 }
 every_problem = pytest.mark.parametrize("problem", PARAMS)
 every_memory = pytest.mark.parametrize("memory", MEMORIES)
@@ -49,6 +52,8 @@ def stream(problem):
 
 
 def make(problem, memory):
+    if memory == "AdaptiveWindow" and problem in ("OneClassSVM", "SVDD"):
+        pytest.skip("without labels there is no error to choose a window by")
     return getattr(supple, problem)(gamma=GAMMA, memory=MEMORIES[memory], **PARAMS[problem])
 
 

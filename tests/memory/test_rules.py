@@ -205,7 +205,7 @@ def test_own_weights_and_what_remains():
     memory.forgets(examples, np.array([1]))
     assert (memory._trained, memory._seen) == (58.0, 198.0)
     assert (memory._born, memory._factor) == ({2: 1}, {2: 4.0})
-    memory.reweights(np.array([2]))
+    memory.reweights(np.array([2]), np.ones(1))
     assert memory._factor == {}
 
 

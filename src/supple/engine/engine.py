@@ -77,11 +77,13 @@ class Engine:
         weight: np.ndarray,
         ids: np.ndarray | None,
         groups: np.ndarray | None = None,
+        times: np.ndarray | None = None,
     ) -> Step:
         """Add examples, and do what the memory orders."""
         n = X.shape[0]
         ids = self.state.number(ids, n)
         with self.operation() as op:
+            self.memory.arrives(self.state.seen, n, times)
             self.obey(op, self.memory.before(Held(op)))
             portions = self.memory.portions(self.state.n, n)
             noun = "example" if len(portions) == n else "part of the batch"
@@ -94,6 +96,8 @@ class Engine:
                     own = None if groups is None else groups[part]
                     self.add(op, X[part], y[part], weight[part], ids[part], own)
                 self.obey(op, self.memory.after(Held(op)))
+            for change in self.memory.search(Held(op)):
+                self.obey(op, change)
         return self.run.report(op.step("learn", ids))
 
     def unlearn(self, ids: np.ndarray) -> Step:
@@ -132,8 +136,7 @@ class Engine:
         slots = self.slots(ids)
         self._refuse_precomputed()
         with self.operation() as op:
-            self.memory.reweights(ids)
-            self.change(op, Change(slots, weight))
+            self.change(op, Change(slots, self.memory.reweights(ids, weight)))
         return self.run.report(op.step("reweight", ids))
 
     def retune(

@@ -117,3 +117,9 @@ class Held:
         if first == second:
             return None
         return int(self.slots[order[first]]), int(self.slots[order[second]])
+
+    def error(self, slots: np.ndarray) -> float:
+        """Return an estimate of the error on some examples, NaN while there is no machine."""
+        judge = self._op.run.judge
+        assert judge is not None
+        return judge(slots)

@@ -37,6 +37,8 @@ class Run:
     threads: int = 1
     not_converged: type[Warning] = NotConvergedWarning
     progress: Progress | None = None  # of the present operation
+    # The error of the model on the examples at some slots, by the estimate of the memory.
+    judge: Callable[[np.ndarray], float] | None = None
     listeners: list[Callable[[Step], None]] = field(default_factory=list)
 
     def report(self, step: Step) -> Step:

@@ -13,6 +13,7 @@ from supple.estimators.svc import SVC
 from supple.estimators.svdd import SVDD
 from supple.estimators.svincremental import SVIncrementalSVC, SVIncrementalSVR
 from supple.estimators.svr import SVR
+from supple.estimators.windowedsvc import WindowedSVC
 
 __all__ = [
     "LASVC",
@@ -29,4 +30,5 @@ __all__ = [
     "SVIncrementalSVC",
     "SVIncrementalSVR",
     "SimpleSVC",
+    "WindowedSVC",
 ]

@@ -40,7 +40,7 @@ from supple.estimators._validation import resolve_gamma
 from supple.estimators._warnings import NotConvergedWarning
 from supple.interrupts import Shielded
 from supple.kernels import Kernel
-from supple.memory import KeepAll, Memory
+from supple.memory import KeepAll, Memory, refuse_times
 from supple.multiclass import Plan, Single
 from supple.progress import Progress
 from supple.solvers import Settings
@@ -185,7 +185,11 @@ class BaseSVM(FittedAttributes, ABC):
 
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
         """Add checked examples to the model, wholly or not at all; `whole` if these are all."""
-        return model.engine.learn(batch.X, batch.targets, batch.weight, batch.ids, batch.groups)
+        columns = batch.X, batch.targets, batch.weight, batch.ids, batch.groups
+        if isinstance(model.engine, Engine):
+            return model.engine.learn(*columns, batch.times)
+        refuse_times(batch.times, f"{type(self).__name__}")
+        return model.engine.learn(*columns)
 
     def _learn_more(
         self,

@@ -25,6 +25,7 @@ from supple.estimators._validation import (
     check_objects,
     check_points,
     check_targets,
+    check_times,
     check_weight,
     conform,
 )
@@ -179,8 +180,9 @@ class BatchChecks(BaseEstimator):
                 )
         ids = None if names.ids is None else check_ids(names.ids, n)
         groups = None if names.groups is None else check_groups(names.groups, n)
+        times = None if names.timestamps is None else check_times(names.timestamps, n)
         targets, labels = self._targets(y, n, labels)
-        return Batch(X, targets, weight, ids, groups, labels)
+        return Batch(X, targets, weight, ids, groups, labels, times)
 
     def _check_points(self, X: Any, y: Any, model: Held | None) -> tuple[Points, Any]:
         y = "no_validation" if self._y_check is None else y

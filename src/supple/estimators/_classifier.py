@@ -131,6 +131,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         *,
         ids: IdsLike | None = None,
         groups: IdsLike | None = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Fit the machine to a training set, replacing what was learned before.
 
@@ -144,13 +145,15 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             Weights >= 0. Weight 2 is the same as two copies of an example.
         ids, groups : iterable of int, str or other hashable, default=None
             Names of the examples and what they belong to, as in `partial_fit`.
+        timestamps : array-like of shape (n_samples,), default=None
+            When the examples came, as in `partial_fit`.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._begin(X, y, sample_weight, Names(ids, groups), whole=True)
+        return self._begin(X, y, sample_weight, Names(ids, groups, timestamps), whole=True)
 
     @writes
     def partial_fit(
@@ -162,6 +165,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         *,
         ids: IdsLike | None = None,
         groups: IdsLike | None = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Add examples to the model exactly; start a model if there is none.
 
@@ -181,6 +185,9 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             those held. None numbers the examples in order of arrival, if ids are integers.
         groups : iterable of int, str or other hashable, default=None
             What each example belongs to, say a customer, for `forget(groups=...)`.
+        timestamps : array-like of shape (n_samples,), default=None
+            When the examples came: numbers or datetimes that never run backwards. For memories
+            that go by time, such as ``Window(size=3600, unit="time")``, and only for these.
 
         Returns
         -------
@@ -188,7 +195,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             The model that `fit` gives on all examples held (with gamma as it was resolved at
             the first batch).
         """
-        return self._learn_more(X, y, sample_weight, Names(ids, groups), classes)
+        return self._learn_more(X, y, sample_weight, Names(ids, groups, timestamps), classes)
 
     @reads
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -77,6 +77,7 @@ class Names(NamedTuple):
 
     ids: Any = None
     groups: Any = None
+    timestamps: Any = None  # when they came, for memories that go by time
 
 
 class Batch(NamedTuple):
@@ -88,6 +89,7 @@ class Batch(NamedTuple):
     ids: NDArray[Any] | None
     groups: NDArray[Any] | None
     labels: LabelTable
+    times: NDArray[np.float64] | None = None
 
     def rows(self, which: Any) -> Batch:
         """Return some of the examples."""
@@ -97,6 +99,7 @@ class Batch(NamedTuple):
             weight=self.weight[which],
             ids=None if self.ids is None else self.ids[which],
             groups=None if self.groups is None else self.groups[which],
+            times=None if self.times is None else self.times[which],
         )
 
 

@@ -39,6 +39,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         *,
         ids: IdsLike | None = None,
         groups: IdsLike | None = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Fit the boundary to a training set, replacing what was learned before.
 
@@ -52,13 +53,15 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             Weights >= 0. Weight 2 is the same as two copies of an example.
         ids, groups : iterable of int, str or other hashable, default=None
             Names of the examples and what they belong to, as in `partial_fit`.
+        timestamps : array-like of shape (n_samples,), default=None
+            When the examples came, as in `partial_fit`.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        return self._begin(X, None, sample_weight, Names(ids, groups), whole=True)
+        return self._begin(X, None, sample_weight, Names(ids, groups, timestamps), whole=True)
 
     @writes
     def partial_fit(
@@ -69,6 +72,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         *,
         ids: IdsLike | None = None,
         groups: IdsLike | None = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Add examples to the model exactly; start a model if there is none.
 
@@ -85,6 +89,9 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             those held. None numbers the examples in order of arrival, if ids are integers.
         groups : iterable of int, str or other hashable, default=None
             What each example belongs to, say a customer, for `forget(groups=...)`.
+        timestamps : array-like of shape (n_samples,), default=None
+            When the examples came: numbers or datetimes that never run backwards. For memories
+            that go by time, such as ``Window(size=3600, unit="time")``, and only for these.
 
         Returns
         -------
@@ -92,7 +99,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             The model that `fit` gives on all examples held (with gamma as it was resolved at
             the first batch).
         """
-        return self._learn_more(X, None, sample_weight, Names(ids, groups))
+        return self._learn_more(X, None, sample_weight, Names(ids, groups, timestamps))
 
     @reads
     def decision_function(self, X: Any) -> NDArray[np.float64]:

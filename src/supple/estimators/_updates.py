@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from supple.engine import Engine
+from supple.engine import Engine, Step
 from supple.errors import InvalidInputError, StaleGammaWarning, warn_user
 from supple.estimators._base import BaseSVM
 from supple.estimators._ids import IdsLike, check_groups, check_ids, check_missing
-from supple.estimators._model import Model, make_kernel
+from supple.estimators._judge import Judge
+from supple.estimators._model import Batch, Model, make_kernel
 from supple.estimators._params import check_values, show
 from supple.estimators._validation import check_weight, resolve_gamma
 from supple.interrupts import Shielded
@@ -42,6 +43,15 @@ class ExactUpdates(BaseSVM):
                 "kernel='precomputed', which takes no updates. Pass the kernel as a callable."
             )
         return clone(memory)
+
+    def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
+        engine = self._exact(model)
+        if engine.memory.estimate is not None:
+            engine.run.judge = Judge(self, model, batch.labels, engine.memory)
+        try:
+            return super()._learn(model, batch, whole=whole)
+        finally:
+            engine.run.judge = None
 
     def _exact(self, model: Model) -> Engine:
         assert isinstance(model.engine, Engine)

@@ -203,6 +203,39 @@ def _not_a_number(values: NDArray[Any]) -> str:
     return next((f"{show(v)} ({type(v).__name__})" for v in bad), "")
 
 
+def check_times(times: Any, n: int) -> NDArray[np.float64]:
+    """Return `n` finite timestamps; datetimes as seconds since 1970."""
+    try:
+        given = np.asarray(times)
+        if given.dtype == object:
+            given = given.astype("datetime64[us]")
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"'timestamps' must be numbers or datetimes of shape ({n},), all of one kind. Got "
+            f"{show(times)} instead. Convert them, for example by numpy.asarray(...)."
+        ) from None
+    if given.shape != (n,):
+        raise InvalidInputError(
+            f"'timestamps' must have shape ({n},), one for each row of X. Got shape {given.shape} "
+            "instead."
+        )
+    if given.dtype.kind == "M":
+        missing = np.isnat(given)
+        given = given.astype("datetime64[us]").astype(np.int64) / 1e6
+        given[missing] = np.nan
+    elif wrong := _not_a_number(given):
+        raise InvalidInputError(
+            f"'timestamps' must be numbers or datetimes. Got {wrong} instead. Convert them first."
+        )
+    result = np.asarray(given, dtype=np.float64)
+    if not np.isfinite(result).all():
+        raise InvalidInputError(
+            f"'timestamps' must be finite. Got {result[~np.isfinite(result)][0]} in row "
+            f"{np.flatnonzero(~np.isfinite(result))[0]}. Leave such examples out."
+        )
+    return result
+
+
 def check_weight(weight: Any, n: int) -> NDArray[np.float64]:
     """Return `n` finite weights >= 0 as a new array; a number is for all."""
     try:

@@ -191,6 +191,7 @@ class LASVC(BaseClassifier):
         *,
         ids: IdsLike | None = None,
         groups: IdsLike | None = None,
+        timestamps: ArrayLike | None = None,
     ) -> Self:
         """Look at examples, one after the other; start a model if there is none.
 
@@ -210,13 +211,15 @@ class LASVC(BaseClassifier):
             order of arrival, if ids are integers.
         groups : iterable of int, str or other hashable, default=None
             What each example belongs to; see ``groups_``.
+        timestamps : None
+            Refused: LASVM keeps no window of time.
 
         Returns
         -------
         self : object
             The estimator, which can go on learning.
         """
-        return self._learn_more(X, y, sample_weight, Names(ids, groups), classes)
+        return self._learn_more(X, y, sample_weight, Names(ids, groups, timestamps), classes)
 
     @writes
     def finish(self) -> Self:

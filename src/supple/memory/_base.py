@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 
 from supple.errors import InvalidInputError, worded
+from supple.memory._clock import refuse_times
 
 __all__ = ["Change", "Held", "Memory"]
 
@@ -42,6 +43,7 @@ class Held(Protocol):
     def needed(self) -> np.ndarray: ...
     def relevance(self) -> tuple[np.ndarray, np.ndarray]: ...
     def closest_pair(self) -> tuple[int, int] | None: ...
+    def error(self, slots: np.ndarray) -> float: ...
 
 
 class Change(NamedTuple):
@@ -68,6 +70,9 @@ class Memory:
     keeps_all: ClassVar[bool] = False
     # Whether examples of different groups have become one.
     mixed = False
+    # By which estimate of the error it chooses, if it does.
+    estimate: str | None = None
+    rho: float = 1.0
 
     # ------------------------------------------------------------------ for the engine
 
@@ -78,6 +83,10 @@ class Memory:
         """Return the parts in which `n` new examples are learned; `after` is called for each."""
         return [slice(0, n)]
 
+    def arrives(self, seen: int, n: int, times: np.ndarray | None) -> None:
+        """Note that `n` new examples follow `seen` others, perhaps with timestamps."""
+        refuse_times(times, f"memory={self}")
+
     def before(self, held: Held) -> Change | None:
         """Say what is to be done before new examples are learned."""
         return None
@@ -86,11 +95,19 @@ class Memory:
         """Say what is to be done when a part of the new examples has been learned."""
         return None
 
+    def search(self, held: Held) -> Iterator[Change]:
+        """Say what is to be done in the end, one change after the other.
+
+        Each is made before the next is asked for, so that the state between can be looked at.
+        """
+        return iter(())
+
     def forgets(self, held: Held, ids: np.ndarray) -> None:
         """Note that these examples leave, not by this memory's order; they still are held."""
 
-    def reweights(self, ids: np.ndarray) -> None:
-        """Note that the user gives these examples other weights."""
+    def reweights(self, ids: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        """Note that the user gives these examples other weights; return those to be in force."""
+        return weight
 
     def name_of_next(self, ids: np.ndarray) -> Hashable | None:
         """Return an id for an example that two become, None if none can be made of such `ids`."""
@@ -190,8 +207,8 @@ class Memory:
         if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
             self._refuse(name, f"an int in the range [{least}, inf)")
 
-    def _check_positive(self, name: str) -> None:
-        value = getattr(self, name)
+    def _check_positive(self, name: str, value: Any = None) -> None:
+        value = getattr(self, name) if value is None else value
         real = isinstance(value, Real) and not isinstance(value, bool)
         if not real or not 0.0 < value < float("inf"):
             self._refuse(name, "a number in the range (0, inf)")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 
 from supple.memory._base import Change, Held, Memory
+from supple.memory._clock import UNITS, Clock, in_seconds
 
 __all__ = ["Decay"]
 
@@ -13,22 +16,27 @@ _HALVES = 10  # half-lives after which an example is forgotten
 
 
 class Decay(Memory):
-    """Let the weight of an example fall to one half with every `half_life` examples that follow.
+    """Let the weight of an example fall to one half with every `half_life` that passes.
 
-    Example i, of which the user's weight is w_i, counts after n examples::
+    Example i, of which the user's weight is w_i, counts now::
 
-        w_i 2^(-(t(n - 1) - t(arrival_i)) / 16),    t(k) = floor(16 k / half_life),
+        w_i 2^(-(t(now) - t(moment_i)) / 16),    t(s) = floor(16 s / half_life),
 
-    that is w_i 2^(-age_i / half_life) in sixteen equal steps for each half, however the examples
-    are divided into batches. All weights fall together, and the model is the exact optimum of the
-    weights in force. An example is forgotten after ten half-lives, when it counts 1/1024 of its own
-    weight, so that about ten half-lives of examples are held. Klinkenberg & Joachims (2000) name
-    such weights beside windows; Rüping (2001) asks for weights below 1 where concepts drift.
+    that is w_i 2^(-age_i / half_life) in sixteen equal steps for each half. By examples, the
+    weights do not depend on how these are divided into batches. All weights fall together, and the
+    model is the exact optimum of the weights in force. An example is forgotten after ten
+    half-lives, when it counts 1/1024 of its own weight, so that about ten half-lives of examples
+    are held. Klinkenberg & Joachims (2000) name such weights beside windows; Rüping (2001) asks
+    for weights below 1 where concepts drift.
 
     Parameters
     ----------
-    half_life : float, default=500
-        Number of examples, > 0.
+    half_life : float or timedelta, default=500
+        Number of examples or batches, or span of time, > 0; in seconds if the timestamps are
+        datetimes.
+    unit : {"examples", "batches", "time"}, default="examples"
+        What `half_life` counts. A batch is what one call of `fit` or `partial_fit` learns. For
+        "time" these must be given `timestamps`, which never run backwards.
 
     Examples
     --------
@@ -40,29 +48,41 @@ class Decay(Memory):
     array([0.5  , 0.707, 1.   ])
     """
 
-    def __init__(self, half_life: float = 500.0) -> None:
+    def __init__(self, half_life: float | timedelta = 500.0, unit: str = "examples") -> None:
         self.half_life = half_life
-        self._applied = 0.0  # ticks up to which the weights have fallen
+        self.unit = unit
+        self._clock = Clock(unit)
+        self._applied = -np.inf  # ticks up to which the weights have fallen
 
     def check(self) -> None:
-        self._check_positive("half_life")
+        self._check_choice("unit", UNITS)
+        self._check_positive("half_life", in_seconds(self.half_life))
 
-    def _ticks(self, examples: np.ndarray) -> np.ndarray:
-        return np.floor(_TICKS * (examples / float(self.half_life)))
+    def _ticks(self, moments: np.ndarray) -> np.ndarray:
+        return np.floor(_TICKS * (moments / float(in_seconds(self.half_life))))
+
+    def arrives(self, seen: int, n: int, times: np.ndarray | None) -> None:
+        self._clock = self._clock.arrived(seen, n, times)
 
     def portions(self, held: int, n: int) -> list[slice]:
         # Of more than this, the first would be forgotten at once.
-        step = max(1, int(_HALVES * self.half_life))
+        span = _HALVES * float(in_seconds(self.half_life)) if self.unit == "examples" else n
+        step = max(1, int(min(span, n)))
         return [slice(a, min(a + step, n)) for a in range(0, n, step)]
 
     def after(self, held: Held) -> Change | None:
-        now = float(self._ticks(np.array(held.seen - 1)))
+        now = float(self._ticks(np.array(self._clock.now(held.seen))))
         if now == self._applied:
             return None
-        born = self._ticks(held.arrival)
+        born = self._ticks(self._clock.moments(held.arrival))
         steps = now - np.maximum(born, self._applied)
         self._applied = now
         faint = now - born > _HALVES * _TICKS
         lower = (steps > 0.0) & ~faint
+        if self.unit != "examples":
+            staying = held.arrival[~faint]
+            self._clock = self._clock.without(int(staying.min()) if len(staying) else held.seen - 1)
+        if not (lower.any() or faint.any()):
+            return None
         weight = held.weight[lower] * np.exp2(-steps[lower] / _TICKS)
         return Change(held.slots[lower], weight, held.slots[faint])

@@ -151,10 +151,11 @@ class SupportVectors(Memory):
         self._seen = max(self._seen - number, 0.0)
         self._remember_only(set(names) - leaving)
 
-    def reweights(self, ids: np.ndarray) -> None:
+    def reweights(self, ids: np.ndarray, weight: np.ndarray) -> np.ndarray:
         # The weights given are the user's own from now on.
         given = set(ids.tolist())
         self._factor = {i: value for i, value in self._factor.items() if i not in given}
+        return weight
 
     def refined(self, held: Held, others: np.ndarray, number: float) -> Change | None:
         """Note that examples with weights of this sum were given again; let the idle ones go.

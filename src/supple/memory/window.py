@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import numpy as np
 
 from supple.memory._base import Change, Held, Memory
+from supple.memory._clock import UNITS, Clock, in_seconds
 
 __all__ = ["Window", "oldest"]
 
@@ -21,19 +24,24 @@ def oldest(arrival: np.ndarray, count: int) -> np.ndarray:
 
 
 class Window(Memory):
-    """Keep the latest `size` examples and forget the oldest, exactly.
+    """Keep the latest examples and forget the older ones, exactly.
 
     The model is that of `fit` on the window::
 
-        { i : n - size <= arrival_i < n },    n examples so far,
+        { i : now - size < t_i <= now },
 
-    so it follows a world that changes, at the price of one learned and one forgotten example each.
-    This is how Tax & Laskov (2003) detect novelties online.
+    t_i the number of example i, the number of its batch, or its timestamp. So it follows a world
+    that changes, at the price of one learned and one forgotten example each. This is how Tax &
+    Laskov (2003) detect novelties online. :class:`AdaptiveWindow` finds its size by itself.
 
     Parameters
     ----------
-    size : int, default=500
-        Number of examples.
+    size : int, float or timedelta, default=500
+        Number of examples or batches, or span of time: in the unit of the timestamps, in seconds if
+        these are datetimes.
+    unit : {"examples", "batches", "time"}, default="examples"
+        What `size` counts. A batch is what one call of `fit` or `partial_fit` learns. For "time"
+        these must be given `timestamps`, which never run backwards.
 
     Examples
     --------
@@ -43,25 +51,50 @@ class Window(Memory):
     >>> _ = model.fit([[0.0], [1.0], [2.0], [3.0], [4.0]], [9.0, 9.0, 2.0, 3.0, 4.0])
     >>> sorted(model.ids_.tolist()), model.predict([[10.0]]).round(6).tolist()
     ([2, 3, 4], [10.0])
+
+    The last ten seconds:
+
+    >>> model = SVR(kernel="linear", memory=Window(size=10.0, unit="time"))
+    >>> _ = model.fit([[0.0], [1.0]], [0.0, 1.0], timestamps=[100.0, 104.5])
+    >>> model.partial_fit([[2.0]], [2.0], timestamps=[112.0]).ids_
+    array([2, 1])
     """
 
-    def __init__(self, size: int = 500) -> None:
+    def __init__(self, size: float | timedelta = 500, unit: str = "examples") -> None:
         self.size = size
+        self.unit = unit
+        self._clock = Clock(unit)
 
     def check(self) -> None:
-        self._check_count("size", 1)
+        self._check_choice("unit", UNITS)
+        if self.unit == "time":
+            self._check_positive("size", in_seconds(self.size))
+        else:
+            self._check_count("size", 1)
 
     @property
-    def capacity(self) -> int:  # type: ignore[override]
-        """Most examples held after an update."""
-        return int(self.size)
+    def capacity(self) -> int | None:  # type: ignore[override]
+        """Most examples held after an update, if that is known."""
+        return int(in_seconds(self.size)) if self.unit == "examples" else None
+
+    def arrives(self, seen: int, n: int, times: np.ndarray | None) -> None:
+        self._clock = self._clock.arrived(seen, n, times)
 
     def portions(self, held: int, n: int) -> list[slice]:
+        if self.capacity is None:
+            return [slice(0, n)]
         # Until the window is full at once, then a quarter of it, so that it holds little more.
-        room, step = max(self.size - held, 0), max(1, self.size // 4)
+        room, step = max(self.capacity - held, 0), max(1, self.capacity // 4)
         starts = [0, *range(room, n, step)] if room else [*range(0, n, step)]
         return [slice(a, b) for a, b in zip(starts, [*starts[1:], n], strict=True)]
 
     def after(self, held: Held) -> Change | None:
-        excess = len(held) - self.size
-        return Change(forget=held.slots[oldest(held.arrival, excess)]) if excess > 0 else None
+        if self.capacity is not None:
+            excess = len(held) - self.capacity
+            return Change(forget=held.slots[oldest(held.arrival, excess)]) if excess > 0 else None
+        arrival, span = held.arrival, float(in_seconds(self.size))
+        stale = self._clock.moments(arrival) <= self._clock.now(held.seen) - span
+        # Not of the arrivals of those held alone: the last of them may have been forgotten.
+        left = arrival[~stale]
+        self._clock = self._clock.without(int(left.min()) if len(left) else held.seen - 1)
+        return Change(forget=held.slots[stale]) if stale.any() else None

@@ -1,0 +1,184 @@
+"""A window that finds its own size by the error that the learner expects of itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from supple.memory._base import Change, Held, Memory
+from supple.memory._clock import Clock
+
+__all__ = ["AdaptiveWindow", "WindowCandidate", "WindowChoice"]
+
+_KEPT_CHOICES = 1000
+
+
+class WindowCandidate(NamedTuple):
+    """A window that was tried, and the error expected of the model on it."""
+
+    start: int  # arrival of its first example: how many examples of the stream came before
+    n_batches: int
+    estimate: float  # NaN if there is no machine on it, as of one class
+
+
+class WindowChoice(NamedTuple):
+    """The window chosen after a batch."""
+
+    n_seen: int  # examples of the stream up to then
+    start: int
+    n_batches: int
+    estimate: float
+
+
+class AdaptiveWindow(Memory):
+    """Keep the batches on which the learner expects the least error of itself.
+
+    After each batch the windows of the latest 1, 2, ... batches are tried, by one exact machine
+    that grows from batch to batch, and the error of each on the latest examples is estimated from
+    its solution (Klinkenberg & Joachims 2000)::
+
+        start = argmin_s  error of the machine on { i : arrival_i >= s },    s a start of a batch,
+
+    of equal ones the longest window. Then the model is the exact optimum on the window chosen.
+    Older examples stay beside it with weight 0, so that a window can grow again when a change was
+    brief; `forget` takes them away for good.
+
+    Parameters
+    ----------
+    estimate : {"xi_alpha", "leave_one_out"}, default="xi_alpha"
+        How the error is estimated: by the bound of Joachims, of classifiers with the hinge loss, or
+        by leaving each of the latest examples out exactly, of classifiers and of regression.
+    n_estimated : int, default=None
+        How many of the latest examples the error is estimated on. None: those of the latest batch.
+        The smallest window tried covers them.
+    longest : int, default=50
+        Most batches held, in the window or beside it. None: all, so that the memory and the time
+        for each batch grow with the stream.
+    rho : float, default=1.0
+        Factor of the bound, see :func:`supple.diagnostics.xi_alpha`.
+
+    Attributes
+    ----------
+    window_start_ : int
+        Arrival of the first example in the window: how many examples of the stream came before.
+    n_batches_ : int
+        Batches in the window.
+    window_search_ : tuple of WindowCandidate
+        The windows tried after the latest batch, the shortest first.
+    window_history_ : tuple of WindowChoice
+        The choice after each batch, of the latest 1000.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from supple import SVC
+    >>> from supple.memory import AdaptiveWindow
+    >>> X = np.random.default_rng(0).normal(size=(160, 2))
+    >>> y = X[:, 0] > 0
+    >>> y[80:] = X[80:, 0] < 0  # the world turns round
+    >>> model = SVC(kernel="linear", memory=AdaptiveWindow())
+    >>> for start in range(0, 160, 20):
+    ...     _ = model.partial_fit(X[start : start + 20], y[start : start + 20])
+    >>> model.memory_.window_start_
+    80
+    """
+
+    def __init__(
+        self,
+        estimate: str = "xi_alpha",
+        *,
+        n_estimated: int | None = None,
+        longest: int | None = 50,
+        rho: float = 1.0,
+    ) -> None:
+        self.estimate = estimate
+        self.n_estimated = n_estimated
+        self.longest = longest
+        self.rho = rho
+        self.window_start_ = 0
+        self.n_batches_ = 0
+        self.window_search_: tuple[WindowCandidate, ...] = ()
+        self.window_history_: tuple[WindowChoice, ...] = ()
+        self._clock = Clock("batches")
+        self._own: dict[Hashable, float] = {}  # the user's weights of those beside the window
+
+    def check(self) -> None:
+        self._check_choice("estimate", ("xi_alpha", "leave_one_out"))
+        for name in ("n_estimated", "longest"):
+            if getattr(self, name) is not None:
+                self._check_count(name, 1)
+        self._check_positive("rho")
+
+    # ------------------------------------------------------------------ a batch
+
+    def arrives(self, seen: int, n: int, times: np.ndarray | None) -> None:
+        clock = self._clock.arrived(seen, n, times)
+        if self.longest is not None and len(clock.marks) > self.longest:
+            clock = clock.without(int(clock.marks[-self.longest]))
+        self._clock = clock
+
+    def before(self, held: Held) -> Change | None:
+        """Let all step beside the window, which will grow from the new batch on."""
+        if not len(held):
+            return None
+        ids, weight = held.ids, held.weight
+        stale = held.arrival < self._clock.marks[0]
+        inside = (weight > 0.0) & ~stale
+        own = {i: self._own[i] for i in ids[~stale].tolist() if i in self._own}
+        self._own = own | dict(zip(ids[inside].tolist(), weight[inside].tolist(), strict=True))
+        return Change(held.slots[inside], np.zeros(int(inside.sum())), held.slots[stale])
+
+    def search(self, held: Held) -> Iterator[Change]:
+        slots, arrival, seen = held.slots, held.arrival, held.seen
+        weight = held.weight
+        own = np.array([self._own.get(i, 0.0) for i in held.ids.tolist()])
+        own = np.where(weight > 0.0, weight, own)
+        starts = self._clock.marks.astype(np.int64)
+        first = int(starts[-1]) if self.n_estimated is None else seen - self.n_estimated
+        latest = slots[(arrival >= first) & (own > 0.0)]
+        tried: list[WindowCandidate] = []
+        closed = (weight == 0.0) & (own > 0.0)
+        for number, start in enumerate(starts[::-1].tolist(), start=1):
+            if start > first and number < len(starts):
+                continue  # too short for the latest examples
+            opening = closed & (arrival >= start)
+            if opening.any():
+                yield Change(slots[opening], own[opening])
+            closed &= ~opening
+            estimate = held.error(latest) if len(latest) else math.nan
+            tried.append(WindowCandidate(start, number, estimate))
+        choice = _best(tried)
+        leaving = (arrival < choice.start) & (own > 0.0)
+        if leaving.any():
+            yield Change(slots[leaving], np.zeros(int(leaving.sum())))
+        outside = dict(zip(held.ids[leaving].tolist(), own[leaving].tolist(), strict=True))
+        self._own = outside
+        self.window_start_, self.n_batches_ = choice.start, choice.n_batches
+        self.window_search_ = tuple(tried)
+        history = (*self.window_history_, WindowChoice(seen, *choice))
+        self.window_history_ = history[-_KEPT_CHOICES:]
+
+    # ------------------------------------------------------------------ what is remembered
+
+    def forgets(self, held: Held, ids: np.ndarray) -> None:
+        gone = set(ids.tolist())
+        self._own = {i: weight for i, weight in self._own.items() if i not in gone}
+
+    def reweights(self, ids: np.ndarray, weight: np.ndarray) -> np.ndarray:
+        # Beside the window a weight is noted for the time when the window grows again.
+        beside = np.array([i in self._own for i in ids.tolist()], dtype=bool)
+        noted = zip(ids[beside].tolist(), weight[beside].tolist(), strict=True)
+        self._own = self._own | dict(noted)
+        return np.where(beside, 0.0, weight)
+
+
+def _best(tried: list[WindowCandidate]) -> WindowCandidate:
+    """Return the candidate with the least estimate, of equal ones the longest."""
+    known = [candidate for candidate in tried if not math.isnan(candidate.estimate)]
+    if not known:  # wait with all that there is for a second class
+        return tried[-1]
+    least = min(candidate.estimate for candidate in known)
+    return max((c for c in known if c.estimate == least), key=lambda c: c.n_batches)
