@@ -266,15 +266,18 @@ def choose_params(scene: Scene) -> None:
 
 def choose_memory(scene: Scene, rng: np.random.Generator) -> None:
     """Give a third of the machines that take any memory one that lets examples go."""
-    from supple.memory import Budget, Decay, SupportVectors, Window
+    from supple.memory import AdaptiveWindow, Budget, Decay, SupportVectors, Window
 
     if scene.name not in ("SVC", "NuSVC", "SVR", "OneClassSVM", "SVDD") or rng.random() > 1 / 3:
         return
     size = max(2, int(scene.n * rng.uniform(0.3, 1.2)))
+    supervised = scene.name in ("SVC", "NuSVC", "SVR")
     scene.params["memory"] = [
         Window(size),
+        AdaptiveWindow("leave_one_out", n_estimated=size) if supervised else Window(5, "batches"),
+        AdaptiveWindow() if scene.name == "SVC" else Decay(3.0, "batches"),
         Decay(float(size)),
         SupportVectors("ruping" if rng.random() < 0.5 else 2.0),
         Budget(size),
         Budget(size, rule="relevance"),
-    ][int(rng.integers(5))]
+    ][int(rng.integers(7))]
