@@ -15,7 +15,7 @@ ESTIMATORS = [
 
 
 def test_dir_shows_public_names_only():
-    assert set(dir(supple)) == {*supple.__all__, "datasets", "diagnostics", "errors"}
+    assert set(dir(supple)) == {*supple.__all__, "datasets", "diagnostics", "errors", "streams"}
     assert all(hasattr(supple, name) for name in dir(supple))
 
 

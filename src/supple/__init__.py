@@ -76,11 +76,11 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import what most programs do without, data sets and estimates, when it is asked for."""
-    if name in ("datasets", "diagnostics"):
+    if name in ("datasets", "diagnostics", "streams"):
         return import_module(f"supple.{name}")
     raise AttributeError(f"module 'supple' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     """Return the public names, for completion and dir()."""
-    return sorted([*__all__, "datasets", "diagnostics", "errors"])
+    return sorted([*__all__, "datasets", "diagnostics", "errors", "streams"])

@@ -1,10 +1,11 @@
 """What a comparison found: records, as a list, a frame, a table of text and a picture."""
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from supple.errors import InvalidInputError
+from supple.streams._report import Run, draw_lines, frame_of, lines_of_table, new_axes, short
 
 __all__ = ["Comparison", "Record"]
 
@@ -78,7 +79,7 @@ class Record:
     inlier_share: float | None = None
 
 
-class Comparison(Iterator[Record]):
+class Comparison(Run[Record]):
     """A running comparison: an iterator over its records, which does the work as it goes.
 
     Printed, it is a table of the latest record of each estimator. To cancel it, stop iterating;
@@ -94,42 +95,18 @@ class Comparison(Iterator[Record]):
         The fields of a record that score estimators of this kind, the most telling one first.
     """
 
-    def __init__(
-        self, steps: Generator[Record, None, None], n_total: int, metrics: tuple[str, ...]
-    ) -> None:
-        self._steps = steps
-        self.records: list[Record] = []
-        self.n_total = n_total
-        self.metrics = metrics
-
-    def __next__(self) -> Record:
-        record = next(self._steps)
-        self.records.append(record)
-        return record
-
     def __repr__(self) -> str:
         head = f"Comparison: {len(self.records)} of {self.n_total} records"
         return "\n".join([head, *_table(self.records, self.metrics)])
-
-    def close(self) -> None:
-        """End the comparison; the records so far remain."""
-        self._steps.close()
 
     def to_frame(self) -> Any:
         """Return the records so far as a pandas DataFrame, one row each.
 
         Scores of other kinds of estimators are left out.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError(
-                "to_frame needs pandas, which is not installed. Install it (pip install pandas) "
-                "or use the list `records`."
-            ) from error
         foreign = set(_METRICS) - set(self.metrics)
         columns = [field.name for field in fields(Record) if field.name not in foreign]
-        return pd.DataFrame([asdict(record) for record in self.records], columns=columns)
+        return frame_of([asdict(record) for record in self.records], columns)
 
     def plot(self, field: str | None = None, *, ax: Any = None) -> Any:
         """Draw a field of the records so far against the training size, one line per estimator.
@@ -148,27 +125,9 @@ class Comparison(Iterator[Record]):
             The figure, for instance for ``savefig``.
         """
         field = self._drawable(field)
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    "plot needs matplotlib, which is not installed. Install it "
-                    "(pip install matplotlib) or use the list `records`."
-                ) from error
-            ax = plt.subplots(layout="constrained")[1]
-        for name in dict.fromkeys(record.estimator for record in self.records):
-            points = [
-                (record.n_train, getattr(record, field))
-                for record in self.records
-                if record.estimator == name and getattr(record, field) is not None
-            ]
-            if points:
-                ax.plot(*zip(*points, strict=True), marker="o", markersize=4, label=name)
-        ax.set(xlabel="training examples", ylabel=_NAMES.get(field, field))
-        ax.grid(alpha=0.3)
-        ax.legend()
-        return ax.figure
+        points = ((r.estimator, r.n_train, getattr(r, field)) for r in self.records)
+        axes = new_axes() if ax is None else ax
+        return draw_lines(axes, points, "training examples", _NAMES.get(field, field))
 
     def _drawable(self, field: str | None) -> str:
         """Return the field to draw; raise if no record knows it."""
@@ -200,22 +159,12 @@ def _table(records: Sequence[Record], metrics: tuple[str, ...]) -> list[str]:
             (
                 name,
                 str(last.n_train),
-                *(_short(getattr(last, metric)) for metric in metrics),
-                _short(last.n_vectors),
+                *(short(getattr(last, metric)) for metric in metrics),
+                short(last.n_vectors),
                 f"{sum(record.fit_seconds for record in own):.3g}",
                 f"{sum(record.predict_seconds for record in own):.3g}",
-                _short(last.model_bytes),
+                short(last.model_bytes),
             )
         )
         failed += [f"{name}: {last.error}"] if last.error else []
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) for row in rows
-    ]
-    return lines + failed
-
-
-def _short(value: float | None) -> str:
-    if value is None:
-        return "-"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+    return lines_of_table(rows) + failed

@@ -1,20 +1,18 @@
 """Estimators on their way through a stream."""
 
-import inspect
-import pickle
-import time
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, check_consistent_length, check_random_state, column_or_1d
+from sklearn.utils import check_random_state
 
-from supple.compare._metrics import Kind, kind_of
 from supple.compare._records import Comparison, Record
 from supple.errors import InvalidInputError
+from supple.streams._checks import check_data, is_count
+from supple.streams._measure import UNKNOWN, Attempts, facts, first_options, seeded
+from supple.streams._metrics import Kind, kind_of
 
 __all__ = ["compare"]
 
@@ -89,16 +87,16 @@ def compare(
     """
     _check_estimators(estimators)
     kind = kind_of(estimators)
-    X, y = _check_data(X, y, "")
+    X, y = check_data(X, y)
     kind.check_stream(y)
     test = None
     if X_test is not None:
-        test = _check_data(X_test, y_test, "_test", X.shape[1])
+        test = check_data(X_test, y_test, "_test", X.shape[1])
         kind.check_test(test[1], y)
     elif y_test is not None:
         raise InvalidInputError("y_test needs X_test. Pass both X_test and y_test, or neither.")
     steps = _check_sizes(sizes, X.shape[0])
-    if batch_size is not None and not _is_count(batch_size):
+    if batch_size is not None and not is_count(batch_size):
         raise InvalidInputError(
             f"The 'batch_size' parameter of compare must be None or an int >= 1. "
             f"Got {batch_size!r} instead."
@@ -128,32 +126,12 @@ def _check_estimators(estimators: Any) -> None:
             )
 
 
-def _check_data(X: Any, y: Any, suffix: str, width: int | None = None) -> _Data:
-    """Check points and, if there are any, their targets."""
-    X = check_array(X, accept_sparse="csr", input_name=f"X{suffix}")
-    if width is not None and X.shape[1] != width:
-        raise InvalidInputError(
-            f"X{suffix} has {X.shape[1]} features; expected are {width}, as many as X has."
-        )
-    if y is None:
-        return X, None
-    y = check_array(y, ensure_2d=False, dtype=None, input_name=f"y{suffix}")
-    y = column_or_1d(y, warn=True)
-    check_consistent_length(X, y)
-    return X, y
-
-
-def _is_count(value: Any) -> bool:
-    is_int = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    return is_int and bool(value >= 1)
-
-
 def _check_sizes(sizes: Any, n: int) -> list[int]:
-    if _is_count(sizes):
+    if is_count(sizes):
         k = min(int(sizes), n)
         return [round(n * (i + 1) / k) for i in range(k)]
     listed = list(sizes) if isinstance(sizes, Sequence | np.ndarray) else []
-    growing = all(map(_is_count, listed)) and listed == sorted(set(listed))
+    growing = all(map(is_count, listed)) and listed == sorted(set(listed))
     if not listed or not growing or listed[-1] > n:
         raise InvalidInputError(
             f"The 'sizes' parameter of compare must be an int >= 1 or growing ints from 1 to {n}, "
@@ -169,7 +147,7 @@ class _Contender:
         self, name: str, estimator: Any, kind: Kind, y: NDArray[Any] | None, seed: int | None
     ) -> None:
         self.name = name
-        self._template = _seeded(estimator, seed)
+        self._template = seeded(estimator, seed)
         self.mode: Literal["partial_fit", "fit"] = (
             "partial_fit" if hasattr(estimator, "partial_fit") else "fit"
         )
@@ -194,23 +172,10 @@ class _Contender:
         model, options = self.model, {}
         if model is None:
             model = clone(self._template)
-            # scikit-learn's classifiers must be told all classes beforehand.
-            named = self._classes is not None
-            if named and "classes" in inspect.signature(model.partial_fit).parameters:
-                options["classes"] = self._classes
+            options = first_options(model, self._classes)
         self.behind = True
         model.partial_fit(*data, **options)
         self.model, self.behind = model, False
-
-
-def _seeded(estimator: Any, seed: int | None) -> Any:
-    """Return a clone, with `seed` wherever a parameter random_state is None."""
-    estimator = clone(estimator)
-    if seed is not None:
-        params = estimator.get_params(deep=True)
-        free = [key for key, value in params.items() if value is None]
-        estimator.set_params(**{key: seed for key in free if key.split("__")[-1] == "random_state"})
-    return estimator
 
 
 def _run(
@@ -241,7 +206,7 @@ def _step(
     parts: list[tuple[slice, slice]],
 ) -> Record:
     """Let `contender` learn the `parts`, predict what is to be predicted, and measure."""
-    fitting, predicting, scoring = _Attempts(), _Attempts(), _Attempts()
+    fitting, predicting, scoring = Attempts(), Attempts(), Attempts()
     scores: dict[str, Any] = {}
     answers: list[NDArray[Any]] = []
     truth: list[NDArray[Any] | None] = []
@@ -273,7 +238,7 @@ def _step(
         fit_seconds=fitting.seconds,
         predict_seconds=predicting.seconds,
         error=fitting.error or predicting.error or scoring.error,
-        **(_UNKNOWN if fitting.error else _facts(contender.model)),
+        **(UNKNOWN if fitting.error else facts(contender.model)),
         **scores,
     )
 
@@ -281,66 +246,3 @@ def _step(
 def _rows(data: _Data, rows: slice) -> _Data:
     X, y = data
     return X[rows], None if y is None else y[rows]
-
-
-class _Attempts:
-    """Calls, their time and the first error: a failure must not end the other estimators."""
-
-    def __init__(self) -> None:
-        self.seconds = 0.0
-        self.error: str | None = None
-
-    def call(self, function: Callable[..., None], *arguments: Any) -> None:
-        start = time.perf_counter()
-        try:
-            function(*arguments)
-        except Exception as failure:
-            self.error = self.error or f"{type(failure).__name__}: {failure}"
-        self.seconds += time.perf_counter() - start
-
-
-_UNKNOWN = dict.fromkeys(("n_vectors", "n_kernel_evals", "model_bytes"))
-
-
-def _facts(model: Any) -> dict[str, int | None]:
-    machine = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    vectors = _attribute(machine, "support_")
-    if vectors is None:
-        vectors = _attribute(machine, "relevance_")
-    evaluations = _attribute(machine, "n_kernel_evals_")
-    return {
-        "n_vectors": None if vectors is None else len(vectors),
-        "n_kernel_evals": None if evaluations is None else int(evaluations),
-        "model_bytes": _pickled_bytes(model),
-    }
-
-
-def _attribute(machine: Any, name: str) -> Any:
-    try:
-        return getattr(machine, name)
-    except Exception:  # it may be computed when asked for, and there may be no solution yet
-        return None
-
-
-class _Count:
-    """A file that only counts what is written to it."""
-
-    def __init__(self) -> None:
-        self.bytes = 0
-
-    def write(self, data: bytes) -> int:
-        self.bytes += len(data)
-        return len(data)
-
-    def add(self, buffer: pickle.PickleBuffer) -> None:
-        self.bytes += buffer.raw().nbytes
-
-
-def _pickled_bytes(model: Any) -> int | None:
-    """Return the size of the pickle without making it; None if the model has none."""
-    count = _Count()
-    try:
-        pickle.Pickler(count, protocol=5, buffer_callback=count.add).dump(model)
-    except Exception:  # a callable kernel, for example, may refuse in any way it likes
-        return None
-    return count.bytes

@@ -1,0 +1,172 @@
+"""Learners on their way through a stream: those of scikit-learn's API, and those of River."""
+
+# ruff: noqa: TID251  (above the estimators)
+
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from supple.errors import InfeasibleError, InvalidInputError
+from supple.streams._measure import attribute, first_options, machine_of, seeded
+from supple.streams._metrics import Detection, Kind, is_river
+
+__all__ = ["Learner", "make_learner"]
+
+
+class Learner(ABC):
+    """One learner; its answers are in the form in which its kind scores them.
+
+    Attributes
+    ----------
+    model : object
+        What has learned so far, None if nothing has been learned.
+    """
+
+    def __init__(self, kind: Kind, classes: NDArray[Any] | None) -> None:
+        self._kind = kind
+        self._classes = classes
+        self._codes = {} if classes is None else {c: i for i, c in enumerate(classes.tolist())}
+        self.model: Any = None
+
+    @abstractmethod
+    def rows(self, X: Any) -> Any:
+        """Return points in the form that the learner takes; this time is not the learner's."""
+
+    @abstractmethod
+    def predict(self, rows: Any) -> NDArray[Any]:
+        """Return an answer to every row."""
+
+    @abstractmethod
+    def learn(self, rows: Any, y: NDArray[Any] | None, timestamps: NDArray[Any] | None) -> None:
+        """Learn examples; y is None if there are no targets to learn from."""
+
+    def _coded(self, answers: Sequence[Any]) -> NDArray[Any]:
+        """Return labels as positions among the classes, -1 for anything else."""
+        return np.array([self._codes.get(answer, -1) for answer in answers], dtype=np.intp)
+
+    def told(self, name: str) -> Any:
+        """Return what the model has under a name: an attribute, or the value of a method."""
+        value = attribute(machine_of(self.model), name)
+        return value() if callable(value) else value
+
+
+class ScikitLearner(Learner):
+    """An estimator with partial_fit and predict."""
+
+    def __init__(
+        self, estimator: Any, kind: Kind, classes: NDArray[Any] | None, seed: int | None
+    ) -> None:
+        super().__init__(kind, classes)
+        self._template = seeded(estimator, seed)
+        parameters = inspect.signature(estimator.partial_fit).parameters
+        self._takes_timestamps = "timestamps" in parameters
+
+    def rows(self, X: Any) -> Any:
+        return X
+
+    def predict(self, rows: Any) -> NDArray[Any]:
+        if self.model is None:
+            return self._kind.silence(rows.shape[0])
+        try:
+            answers = self._kind.answers(self.model, rows, scored=True)
+        except (NotFittedError, InfeasibleError):  # it has not learned enough yet
+            return self._kind.silence(rows.shape[0])
+        return self._coded(answers.tolist()) if self._codes else answers
+
+    def learn(self, rows: Any, y: NDArray[Any] | None, timestamps: NDArray[Any] | None) -> None:
+        options: dict[str, Any] = {}
+        model = self.model
+        if model is None:
+            model = clone(self._template)
+            options = first_options(model, self._classes)
+        if self._takes_timestamps and timestamps is not None:
+            options["timestamps"] = timestamps
+        data = (rows,) if y is None else (rows, y)
+        model.partial_fit(*data, **options)
+        self.model = model
+
+
+class RiverLearner(Learner):
+    """A model of River: learn_one, and predict_one or score_one, of features in a dict."""
+
+    def __init__(
+        self, model: Any, kind: Kind, classes: NDArray[Any] | None, names: Sequence[Any] | None
+    ) -> None:
+        super().__init__(kind, classes)
+        self._names = names
+        self._place = self._codes  # of the labels in the stream
+        self._labels: list[Any] = list(self._codes)  # as the model is told them
+        if self._labels and not getattr(model, "_multiclass", True):
+            if len(self._labels) > 2:
+                raise InvalidInputError(
+                    f"{type(model).__name__} of River takes two classes. Got {len(self._labels)} "
+                    "in y. Wrap it into river.multiclass.OneVsRestClassifier."
+                )
+            # Binary models of River know no labels but these.
+            self._labels = [False, True]
+            self._codes = {False: 0, True: 1}
+        self.model = model.clone()
+
+    def rows(self, X: Any) -> list[Any]:
+        if X.ndim != 2:  # texts, for River's own extractors of features
+            return list(X)
+        names = range(X.shape[1]) if self._names is None else self._names
+        if not sp.issparse(X):
+            return [dict(zip(names, row, strict=True)) for row in X.tolist()]
+        ends = X.indptr.tolist()
+        keys, values = [names[i] for i in X.indices.tolist()], X.data.tolist()
+        return [dict(zip(keys[a:b], values[a:b], strict=True)) for a, b in pairwise(ends)]
+
+    def predict(self, rows: Any) -> NDArray[Any]:
+        if isinstance(self._kind, Detection):
+            return np.array([self._judged(row) for row in rows])
+        answers = [self.model.predict_one(row) for row in rows]
+        if self._codes:
+            return self._coded(answers)
+        return np.array([np.nan if a is None else a for a in answers], dtype=np.float64)
+
+    def _judged(self, row: dict[Any, float]) -> tuple[float, float]:
+        """Return 1 or -1 if the model decides, and a value that is large for inliers."""
+        score = self.model.score_one(row)
+        if not hasattr(self.model, "classify"):
+            return np.nan, -score
+        return -1.0 if self.model.classify(score) else 1.0, -score
+
+    def learn(self, rows: Any, y: NDArray[Any] | None, timestamps: NDArray[Any] | None) -> None:
+        if y is None:
+            for row in rows:
+                self.model.learn_one(row)
+            return
+        targets = y.tolist()
+        if self._labels:
+            targets = [self._labels[self._place[label]] for label in targets]
+        for row, target in zip(rows, targets, strict=True):
+            self.model.learn_one(row, target)
+
+
+def make_learner(
+    name: str,
+    given: Any,
+    kind: Kind,
+    classes: NDArray[Any] | None,
+    seed: int | None,
+    names: Sequence[Any] | None,
+) -> Learner:
+    """Return the learner of a model that the user gave, which itself is not touched."""
+    if is_river(given):
+        return RiverLearner(given, kind, classes, names)
+    if not (hasattr(given, "partial_fit") and hasattr(given, "predict")):
+        raise InvalidInputError(
+            "prequential takes learners with partial_fit and predict, or River's with learn_one. "
+            f"The one named {name!r} is {given!r}. supple.compare fits those without partial_fit "
+            "anew at growing sizes."
+        )
+    return ScikitLearner(given, kind, classes, seed)
