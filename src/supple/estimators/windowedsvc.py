@@ -51,7 +51,8 @@ class WindowedSVC(SVC):
         ``window="adaptive"``: the windows tried after the latest batch (start, n_batches,
         estimate), the shortest first.
     window_history_ : tuple of WindowChoice
-        ``window="adaptive"``: the choice after each batch (n_seen, start, n_batches, estimate).
+        ``window="adaptive"``: the choice after each of the latest 200 batches (n_seen, start,
+        n_batches, estimate, search).
     memory_ : AdaptiveWindow, Window or KeepAll
         The memory in use.
     others : those of :class:`SVC`

@@ -13,7 +13,7 @@ from supple.memory._clock import Clock
 
 __all__ = ["AdaptiveWindow", "WindowCandidate", "WindowChoice"]
 
-_KEPT_CHOICES = 1000
+_KEPT_CHOICES = 200
 
 
 class WindowCandidate(NamedTuple):
@@ -31,6 +31,7 @@ class WindowChoice(NamedTuple):
     start: int
     n_batches: int
     estimate: float
+    search: tuple[WindowCandidate, ...]  # the windows tried, the shortest first
 
 
 class AdaptiveWindow(Memory):
@@ -69,7 +70,7 @@ class AdaptiveWindow(Memory):
     window_search_ : tuple of WindowCandidate
         The windows tried after the latest batch, the shortest first.
     window_history_ : tuple of WindowChoice
-        The choice after each batch, of the latest 1000.
+        The choice after each of the latest 200 batches, with all windows tried.
 
     Examples
     --------
@@ -100,7 +101,6 @@ class AdaptiveWindow(Memory):
         self.rho = rho
         self.window_start_ = 0
         self.n_batches_ = 0
-        self.window_search_: tuple[WindowCandidate, ...] = ()
         self.window_history_: tuple[WindowChoice, ...] = ()
         self._clock = Clock("batches")
         self._own: dict[Hashable, float] = {}  # the user's weights of those beside the window
@@ -157,11 +157,15 @@ class AdaptiveWindow(Memory):
         outside = dict(zip(held.ids[leaving].tolist(), own[leaving].tolist(), strict=True))
         self._own = outside
         self.window_start_, self.n_batches_ = choice.start, choice.n_batches
-        self.window_search_ = tuple(tried)
-        history = (*self.window_history_, WindowChoice(seen, *choice))
+        history = (*self.window_history_, WindowChoice(seen, *choice, tuple(tried)))
         self.window_history_ = history[-_KEPT_CHOICES:]
 
     # ------------------------------------------------------------------ what is remembered
+
+    @property
+    def window_search_(self) -> tuple[WindowCandidate, ...]:
+        """The windows tried after the latest batch, the shortest first."""
+        return self.window_history_[-1].search if self.window_history_ else ()
 
     def forgets(self, held: Held, ids: np.ndarray) -> None:
         gone = set(ids.tolist())
