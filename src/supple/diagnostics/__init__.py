@@ -1,7 +1,9 @@
 """How good is a model, how sure a prediction? Answers from the examples held, none set aside."""
 
+from supple.diagnostics._active import expected_error_reduction, uncertainty_sampling
 from supple.diagnostics._calibrator import LeaveOneOutCalibrator
 from supple.diagnostics._conformal import ConformalClassifier
+from supple.diagnostics._influence import Influence, influence
 from supple.diagnostics._jackknife import ConformalRegressor
 from supple.diagnostics._leave_one_out import LeaveOneOut, leave_one_out
 from supple.diagnostics._martingale import ExchangeabilityMartingale
@@ -11,10 +13,14 @@ __all__ = [
     "ConformalClassifier",
     "ConformalRegressor",
     "ExchangeabilityMartingale",
+    "Influence",
     "LeaveOneOut",
     "LeaveOneOutCalibrator",
     "MachineXiAlpha",
     "XiAlpha",
+    "expected_error_reduction",
+    "influence",
     "leave_one_out",
+    "uncertainty_sampling",
     "xi_alpha",
 ]

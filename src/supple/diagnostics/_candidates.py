@@ -6,7 +6,8 @@ label is to open one box along the exact path; then the head is put back, to the
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from supple._core import Standing, gather_margin
+from supple.diagnostics._solutions import Solution, solution
 from supple.engine import State
 from supple.engine.departures import made_ready
 from supple.engine.head import HeadState, Key, effective_weight
@@ -148,13 +150,34 @@ class _Machine:
         self._rounding = float(core.rounding())
         self._reader = _Reader(core, rows.size)
         self.base = self._reader.scores(rows.of_held)
+        self.present = solution(self._state, core)
 
     def scores(self, guest: int, side: float, weight: float) -> Scores:
         """Return the scores with a guest of this weight on a side."""
-        state, core = self._state, self._head.core
+        if self._idle(guest, side):
+            return Scores(self.base, 1.0 - float(side * self._decision[guest]))
+        with self._opened(guest, side, weight) as (at, width):
+            self._reader.take(at, side, width)
+            found = self._reader.scores(self._rows.with_guest(guest))
+            self._reader.take(at, side, 0.0)
+            return Scores(found, float(found[self._guests[guest]]))
+
+    def solution(self, guest: int, side: float, weight: float) -> Solution | None:
+        """Return the solution with a guest of this weight on a side, None if it is the present."""
+        if self._idle(guest, side):
+            return None
+        with self._opened(guest, side, weight):
+            return solution(self._state, self._head.core)
+
+    def _idle(self, guest: int, side: float) -> bool:
+        """Whether a guest is optimal at 0, so that nothing moves when its box opens."""
         slack = float(side * self._decision[guest] - 1.0)
-        if slack > self._rounding and core.n_margin:  # at 0 it is optimal, and nothing moves
-            return Scores(self.base, -slack)
+        return slack > self._rounding and bool(self._head.core.n_margin)
+
+    @contextmanager
+    def _opened(self, guest: int, side: float, weight: float) -> Iterator[tuple[int, float]]:
+        """Open the box of a guest for a while; give its place and the width of its box."""
+        state, core = self._state, self._head.core
         assert isinstance(state.problem, CSVC)
         bound = side * weight * state.problem.C
         box = np.array([min(bound, 0.0)]), np.array([max(bound, 0.0)])
@@ -165,10 +188,7 @@ class _Machine:
             with Interruptible():
                 outcome = settle(core, Move(at, *box, self._target), state.settings, cold=False)
             self.n_inexact += not outcome.kept
-            self._reader.take(at[0], side, abs(bound))
-            found = self._reader.scores(self._rows.with_guest(guest))
-            self._reader.take(at[0], side, 0.0)
-            return Scores(found, float(found[self._guests[guest]]))
+            yield at[0], abs(bound)
         finally:
             self._ready.put_back(core)
 
@@ -259,6 +279,29 @@ class Candidates:
                 new.append(tried[key, side].new)
             joint = held[0] if len(held) == 1 else np.maximum.reduce(held)
             found.append(Scores(joint[: self._state.n], max(new)))
+        return found
+
+    def members(self, key: Key) -> NDArray[np.int64]:
+        """Return the slots of the examples and guests in a head."""
+        return np.asarray(self._state.head_states[key].core.slot)
+
+    def present(self, key: Key) -> Solution:
+        """Return the solution of a head without any of the queries."""
+        return self._machines[key].present
+
+    def solutions(self, guest: int, codes: Sequence[int]) -> list[dict[Key, Solution]]:
+        """Return for each of these classes the solutions of the heads that one query changes."""
+        tried: dict[tuple[Key, float], Solution | None] = {}
+        found: list[dict[Key, Solution]] = []
+        for code in codes:
+            weight, sides = self._part(code)
+            found.append({})
+            for key, side in sides.items():
+                if self._state.class_weight or (key, side) not in tried:
+                    tried[key, side] = self._machines[key].solution(guest, side, weight)
+                changed = tried[key, side]
+                if changed is not None:
+                    found[-1][key] = changed
         return found
 
     def _part(self, code: int) -> tuple[float, dict[Key, float]]:

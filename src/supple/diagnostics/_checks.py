@@ -63,3 +63,13 @@ def _slots(estimator: ExactUpdates, model: Model, ids: Any, action: str) -> NDAr
             "held are in 'ids_'."
         )
     return engine.slots(given)
+
+
+def require_rows(X: Any, name: str, action: str, what: str) -> None:
+    """Raise if there are no points in X; what they are is left to the estimator to check."""
+    shape = getattr(X, "shape", None)
+    n = shape[0] if shape else (len(X) if hasattr(X, "__len__") else 1)
+    if n == 0:
+        raise InvalidInputError(
+            f"The '{name}' given to {action} must have at least one row. Got none. Give {what}."
+        )

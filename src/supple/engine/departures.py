@@ -76,6 +76,18 @@ def _width(problem: Any) -> float:
     return float(rows.hi[0] - rows.lo[0])
 
 
+def move_without(core: Any, leaving: Departures, k: int) -> Move:
+    """Return the move of a head in which the k-th of these members leaves."""
+    own = core.variables_at(leaving.slots[k : k + 1])
+    stretch, targets = float(leaving.stretch[k]), leaving.targets[k].tolist()
+    if stretch == 1.0:
+        zero = np.zeros(len(own))
+        return Move(own, zero, zero, targets)
+    lo, hi = stretch * core.lo, stretch * core.hi
+    lo[own] = hi[own] = 0.0
+    return Move(np.arange(len(lo)), lo, hi, targets)
+
+
 def answers(
     state: State, head: HeadState, leaving: Departures, progress: Progress | None
 ) -> Answers:
@@ -134,13 +146,7 @@ def _by_solver(
     """Return F, mu, their rounding, and whether they are exact, by whichever solver can."""
     standing = Standing(core)
     try:
-        own = core.variables_at(leaving.slots)
-        stretch = float(leaving.stretch[0])
-        variables = own if stretch == 1.0 else np.arange(len(core.x))
-        lo, hi = stretch * core.lo, stretch * core.hi
-        lo[own] = hi[own] = 0.0
-        move = Move(variables, lo[variables], hi[variables], leaving.targets[0].tolist())
-        outcome = settle(core, move, settings, cold=False)
+        outcome = settle(core, move_without(core, leaving, 0), settings, cold=False)
         if core.rough:
             core.refresh()
         (member,) = np.flatnonzero(core.slot == leaving.slots[0])

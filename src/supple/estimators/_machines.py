@@ -8,11 +8,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 from supple.engine import State
 from supple.engine.head import Key
 from supple.errors import InvalidInputError
-from supple.estimators._classifier import BaseClassifier, Classes, _one_per_class, _votes
+from supple.estimators._classifier import (
+    BaseClassifier,
+    Classes,
+    _one_per_class,
+    _sides,
+    _votes,
+)
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Model
 
@@ -103,6 +110,41 @@ class Machines:
             return np.full(len(values), others[0])
         own = [place not in side for side in self.sides]
         return others[self._chosen(values[:, own], len(others))]
+
+    def margins(self, values: NDArray[np.float64], gone: int | None = None) -> NDArray[np.float64]:
+        """Return by how much each class leads the best of the others (48), one column for each.
+
+        The class `gone` has no examples: all others lead it by 1.
+        """
+        k = self.n_classes
+        if k == 2:
+            f = np.full(len(values), 2.0 * (1 - gone) - 1.0) if gone is not None else values[:, 0]
+            return np.column_stack([-f, f])
+        places = [place for place in range(k) if place != gone]
+        out = np.full((len(values), k), np.inf if gone is None else 1.0)
+        if gone is not None:
+            out[:, gone] = -1.0
+        if self.pairwise:
+            for f, (one, other) in zip(values.T, self.sides, strict=True):
+                if one != gone and other != gone and other is not None:
+                    np.minimum(out[:, one], f, out=out[:, one])
+                    np.minimum(out[:, other], -f, out=out[:, other])
+            return out
+        for place in places:
+            others = [other for other in places if other != place]
+            lead = (values[:, place] - values[:, others].max(axis=1)) / 2.0
+            np.minimum(out[:, place], lead, out=out[:, place])
+        return out
+
+    def probabilities(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return a sigmoid of the values (51), one column for each class."""
+        k = self.n_classes
+        if k == 2:
+            scores = values * np.array([[-0.5, 0.5]])
+        else:
+            scores = values @ _sides(k) / k if self.pairwise else values / 2.0
+        out: NDArray[np.float64] = softmax(scores, axis=1)
+        return out
 
     def _chosen(self, values: NDArray[np.float64], k: int) -> NDArray[np.intp]:
         if not self.pairwise:

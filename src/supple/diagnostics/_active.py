@@ -1,0 +1,232 @@
+"""Active learning: which examples of a pool to have labelled next."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from supple.diagnostics._candidates import Candidates
+from supple.diagnostics._checks import check_kind, examine, require_rows
+from supple.diagnostics._solutions import Solution, decide
+from supple.engine.head import Key
+from supple.errors import InvalidInputError
+from supple.estimators._classifier import BaseClassifier
+from supple.estimators._machines import Machines
+from supple.estimators._model import Model
+from supple.estimators._params import show
+from supple.interrupts import Interruptible, Shielded
+from supple.locks import guards
+from supple.problems import CSVC
+from supple.progress import Progress
+
+__all__ = ["expected_error_reduction", "uncertainty_sampling"]
+
+_AT_A_TIME = 64  # candidates that are guests of the machines together
+_VALUES = 2**23
+
+
+def uncertainty_sampling(model: Any, X_pool: Any, n_instances: int = 1) -> NDArray[np.intp]:
+    r"""Choose the points of a pool about which a classifier is least sure.
+
+    These are the ones with the smallest margin: :math:`|f(z)|` for two classes, and for several the
+    least by which the predicted class leads another one,
+    :math:`\max_k \min_{c \ne k} f_{kc}(z)`, with :math:`f_{kc}` the machine of the two classes, or
+    half the difference of theirs with ``multi_class="ovr"``.
+
+    Parameters
+    ----------
+    model : SVC, NuSVC, LASVC or another support vector classifier of supple
+        Fitted, with examples of two classes at least.
+    X_pool : {array-like, sparse matrix} of shape (n_pool, n_features)
+        Points without labels.
+    n_instances : int, default=1
+        How many to choose, n_pool at most.
+
+    Returns
+    -------
+    positions : ndarray of int of shape (n_instances,)
+        Rows of `X_pool`, the least sure first, of equal ones the first.
+
+    Examples
+    --------
+    >>> from supple import SVC
+    >>> from supple.datasets import load
+    >>> from supple.diagnostics import uncertainty_sampling
+    >>> data = load("banana")
+    >>> model = SVC(gamma=1.0).fit(data.X[:20], data.y[:20])
+    >>> (row,) = uncertainty_sampling(model, data.X[20:500])
+    >>> model = model.partial_fit(data.X[20:500][[row]], data.y[20:500][[row]])
+    """
+    action = "uncertainty_sampling"
+    if not isinstance(model, BaseClassifier):
+        what = model.__name__ if isinstance(model, type) else type(model).__name__
+        raise InvalidInputError(
+            f"The 'model' given to {action} must be a fitted support vector classifier of supple, "
+            f"such as SVC. Got {what} instead. Of a wrapper give the estimator inside."
+        )
+    with guards(model).reading:
+        fitted = model._fitted()
+        model._require_ready(fitted, "cannot choose yet")
+        machines = Machines.of(model, fitted, action)
+        points = _pool(model, fitted, X_pool, action)
+        count = _count("n_instances", n_instances, points.shape[0], action)
+        values = model._machines(points, fitted, machines.classes)
+    margin = machines.margins(values).max(axis=1)
+    return np.argsort(margin, kind="stable")[:count]
+
+
+def expected_error_reduction(
+    model: Any,
+    X_pool: Any,
+    n_instances: int = 1,
+    *,
+    X_risk: Any = None,
+    n_candidates: int | None = None,
+    random_state: Any = None,
+    verbose: bool | int = False,
+) -> NDArray[np.intp]:
+    r"""Choose the points of a pool whose labels let a classifier expect the fewest errors.
+
+    Each candidate :math:`z` is added to the classifier exactly with each label :math:`k` that it
+    may have, the classifier :math:`f^{+(z, k)}` is asked what it expects to get wrong, and the
+    candidate is taken back, to the last bit:
+
+    .. math::
+        R(z) = \sum_k P_f(k \mid z)\, \frac{1}{m} \sum_{j=1}^m
+            \Bigl(1 - \max_c P_{f^{+(z, k)}}(c \mid u_j)\Bigr) .
+
+    The smallest :math:`R` is chosen. Probabilities are a fixed sigmoid of the decision values,
+    :math:`P_f(+ \mid z) = 1 / (1 + e^{-f(z)})`, for several classes the softmax of
+    :math:`\frac{1}{K} \sum_{c \ne k} f_{kc}(z)`, with :math:`f_{kc}` the machine of the two
+    classes, or half the difference of theirs with ``multi_class="ovr"``. They are not calibrated:
+    with the few examples of the beginning there is nothing to calibrate them with.
+
+    Parameters
+    ----------
+    model : SVC, SimpleSVC or another exact classifier with the hinge loss
+        Fitted and exact, with examples of two classes at least; it is not changed.
+    X_pool : {array-like, sparse matrix} of shape (n_pool, n_features)
+        Points without labels.
+    n_instances : int, default=1
+        How many to choose, n_pool at most. Several are the best ones, each alone.
+    X_risk : {array-like, sparse matrix} of shape (m, n_features), default=None
+        Points :math:`u_j` at which errors are expected. None: the whole pool.
+    n_candidates : int, default=None
+        Try only so many points of the pool, drawn at random. None: all.
+    random_state : int, RandomState instance or None, default=None
+        For this draw.
+    verbose : bool, default=False
+        Say once a second how far it has come.
+
+    Returns
+    -------
+    positions : ndarray of int of shape (n_instances,)
+        Rows of `X_pool`, the best first, of equal ones the first.
+
+    Notes
+    -----
+    Labels are those of the classes that have examples. Candidates have weight 1 times that of their
+    class. A memory is not asked.
+
+    References
+    ----------
+    N. Roy, A. McCallum: Toward optimal active learning through sampling estimation of error
+    reduction. ICML 2001.
+
+    Examples
+    --------
+    >>> from supple import SVC
+    >>> from supple.datasets import load
+    >>> from supple.diagnostics import expected_error_reduction
+    >>> data = load("banana")
+    >>> model = SVC(gamma=1.0).fit(data.X[:20], data.y[:20])
+    >>> (row,) = expected_error_reduction(model, data.X[20:120])
+    >>> model = model.partial_fit(data.X[20:120][[row]], data.y[20:120][[row]])
+    """
+    action = "expected_error_reduction"
+    check_kind(model, action)
+    progress = Progress(action) if verbose else None
+    with guards(model).writing, Shielded():
+        fitted, _ = examine(model, None, action)
+        if not isinstance(fitted.state.problem, CSVC):
+            raise InvalidInputError(
+                f"The 'model' given to {action} must be an exact classifier with the hinge loss, "
+                f"such as SVC. Got {type(model).__name__} instead. uncertainty_sampling takes all "
+                "support vector classifiers."
+            )
+        machines = Machines.of(model, fitted, action)
+        pool = _pool(model, fitted, X_pool, action)
+        tried = np.arange(pool.shape[0])
+        if n_candidates is not None:
+            number = _count("n_candidates", n_candidates, len(tried), action)
+            drawn = check_random_state(random_state).choice(len(tried), number, replace=False)
+            tried = np.sort(drawn)
+        count = _count("n_instances", n_instances, len(tried), action)
+        at = pool if X_risk is None else _pool(model, fitted, X_risk, action, "X_risk")
+        risk = _expected_risk(fitted, machines, pool[tried], at, progress)
+    return tried[np.argsort(risk, kind="stable")[:count]]
+
+
+def _pool(model: Any, fitted: Model, X: Any, action: str, name: str = "X_pool") -> Any:
+    """Return points to choose from as the model holds its points."""
+    require_rows(X, name, action, "points without labels")
+    return model._query(X, fitted)
+
+
+def _count(name: str, value: Any, most: int, action: str) -> int:
+    good = isinstance(value, Integral) and not isinstance(value, bool)
+    if not (good and 1 <= int(value) <= most):
+        raise InvalidInputError(
+            f"The '{name}' given to {action} must be an integer from 1 to {most}, the number of "
+            f"points to choose from. Got {show(value)} instead."
+        )
+    return int(value)
+
+
+def _expected_risk(
+    fitted: Model, machines: Machines, candidates: Any, at: Any, progress: Progress | None
+) -> NDArray[np.float64]:
+    """Return the expected risk (50) after each candidate has got its label."""
+    n, classes = candidates.shape[0], machines.n_classes
+    values = classes * at.shape[0] * len(machines.keys)
+    step = max(1, min(_AT_A_TIME, _VALUES // values))
+    out = np.empty(n)
+    for start in range(0, n, step):
+        if progress is not None:
+            progress.at("candidate", start + 1, n)
+        part = candidates[start : start + step]
+        probability, risk = _looked_ahead(fitted, machines, part, at)
+        out[start : start + step] = (probability * risk).sum(axis=1)
+    return out
+
+
+def _looked_ahead(
+    fitted: Model, machines: Machines, guests: Any, at: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the probabilities of the classes of some candidates, and the risk with each."""
+    state, codes = fitted.state, machines.classes.codes
+    n, m, k = guests.shape[0], at.shape[0], len(codes)
+    values = np.empty((n * k, m, len(machines.keys)))
+    own = np.empty((n, len(machines.keys)))
+    with Candidates(state, guests, fitted.engine.run.threads) as candidates:
+        found: list[dict[Key, Solution]] = []
+        for guest in range(n):
+            found += candidates.solutions(guest, codes)
+        for column, (key, sign) in enumerate(
+            zip(machines.keys, machines.classes.signs.tolist(), strict=True)
+        ):
+            rows = [row for row, changed in enumerate(found) if key in changed]
+            solutions = [candidates.present(key), *(found[row][key] for row in rows)]
+            members = candidates.members(key)
+            with Interruptible():
+                now, *after = sign * decide(state, at, members, solutions)
+                own[:, column] = sign * decide(state, guests, members, solutions[:1])[0]
+            values[:, :, column] = now
+            if rows:
+                values[rows, :, column] = after
+    sure = machines.probabilities(values.reshape(n * k * m, -1)).max(axis=1)
+    return machines.probabilities(own), 1.0 - sure.reshape(n, k, m).mean(axis=2)
