@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -84,6 +84,7 @@ def expected_error_reduction(
     X_pool: Any,
     n_instances: int = 1,
     *,
+    slope: float = 4.0,
     X_risk: Any = None,
     n_candidates: int | None = None,
     random_state: Any = None,
@@ -99,11 +100,11 @@ def expected_error_reduction(
         R(z) = \sum_k P_f(k \mid z)\, \frac{1}{m} \sum_{j=1}^m
             \Bigl(1 - \max_c P_{f^{+(z, k)}}(c \mid u_j)\Bigr) .
 
-    The smallest :math:`R` is chosen. Probabilities are a fixed sigmoid of the decision values,
-    :math:`P_f(+ \mid z) = 1 / (1 + e^{-f(z)})`, for several classes the softmax of
-    :math:`\frac{1}{K} \sum_{c \ne k} f_{kc}(z)`, with :math:`f_{kc}` the machine of the two
-    classes, or half the difference of theirs with ``multi_class="ovr"``. They are not calibrated:
-    with the few examples of the beginning there is nothing to calibrate them with.
+    The smallest :math:`R` is chosen. Probabilities are a sigmoid of the decision values with a
+    fixed slope :math:`s`, :math:`P_f(+ \mid z) = 1 / (1 + e^{-s f(z)})`, for several classes the
+    softmax of :math:`\frac{s}{K} \sum_{c \ne k} f_{kc}(z)`, with :math:`f_{kc}` the machine of
+    the two classes, or half the difference of theirs with ``multi_class="ovr"``. They are not
+    calibrated: with the few examples of the beginning there is nothing to calibrate them with.
 
     Parameters
     ----------
@@ -113,6 +114,8 @@ def expected_error_reduction(
         Points without labels.
     n_instances : int, default=1
         How many to choose, n_pool at most. Several are the best ones, each alone.
+    slope : float, default=4.0
+        The slope of the sigmoid, > 0. With 4, points on the margin are right with probability 0.98.
     X_risk : {array-like, sparse matrix} of shape (m, n_features), default=None
         Points :math:`u_j` at which errors are expected. None: the whole pool.
     n_candidates : int, default=None
@@ -149,6 +152,7 @@ def expected_error_reduction(
     """
     action = "expected_error_reduction"
     check_kind(model, action)
+    slope = _slope(slope, action)
     progress = Progress(action) if verbose else None
     with guards(model).writing, Shielded():
         fitted, _ = examine(model, None, action)
@@ -167,7 +171,7 @@ def expected_error_reduction(
             tried = np.sort(drawn)
         count = _count("n_instances", n_instances, len(tried), action)
         at = pool if X_risk is None else _pool(model, fitted, X_risk, action, "X_risk")
-        risk = _expected_risk(fitted, machines, pool[tried], at, progress)
+        risk = _expected_risk(fitted, machines, pool[tried], at, slope, progress)
     return tried[np.argsort(risk, kind="stable")[:count]]
 
 
@@ -187,10 +191,25 @@ def _count(name: str, value: Any, most: int, action: str) -> int:
     return int(value)
 
 
+def _slope(value: Any, action: str) -> float:
+    good = isinstance(value, Real) and not isinstance(value, bool)
+    if not (good and 0.0 < float(value) < np.inf):
+        raise InvalidInputError(
+            f"The 'slope' given to {action} must be a number > 0. Got {show(value)} instead. 4.0 "
+            "makes points on the margin right with probability 0.98."
+        )
+    return float(value)
+
+
 def _expected_risk(
-    fitted: Model, machines: Machines, candidates: Any, at: Any, progress: Progress | None
+    fitted: Model,
+    machines: Machines,
+    candidates: Any,
+    at: Any,
+    slope: float,
+    progress: Progress | None,
 ) -> NDArray[np.float64]:
-    """Return the expected risk (50) after each candidate has got its label."""
+    """Return the expected risk (49) after each candidate has got its label."""
     n, classes = candidates.shape[0], machines.n_classes
     values = classes * at.shape[0] * len(machines.keys)
     step = max(1, min(_AT_A_TIME, _VALUES // values))
@@ -199,13 +218,13 @@ def _expected_risk(
         if progress is not None:
             progress.at("candidate", start + 1, n)
         part = candidates[start : start + step]
-        probability, risk = _looked_ahead(fitted, machines, part, at)
+        probability, risk = _looked_ahead(fitted, machines, part, at, slope)
         out[start : start + step] = (probability * risk).sum(axis=1)
     return out
 
 
 def _looked_ahead(
-    fitted: Model, machines: Machines, guests: Any, at: Any
+    fitted: Model, machines: Machines, guests: Any, at: Any, slope: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the probabilities of the classes of some candidates, and the risk with each."""
     state, codes = fitted.state, machines.classes.codes
@@ -228,5 +247,5 @@ def _looked_ahead(
             values[:, :, column] = now
             if rows:
                 values[rows, :, column] = after
-    sure = machines.probabilities(values.reshape(n * k * m, -1)).max(axis=1)
-    return machines.probabilities(own), 1.0 - sure.reshape(n, k, m).mean(axis=2)
+    sure = machines.probabilities(values.reshape(n * k * m, -1), slope).max(axis=1)
+    return machines.probabilities(own, slope), 1.0 - sure.reshape(n, k, m).mean(axis=2)

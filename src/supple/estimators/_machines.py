@@ -136,14 +136,14 @@ class Machines:
             np.minimum(out[:, place], lead, out=out[:, place])
         return out
 
-    def probabilities(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return a sigmoid of the values (51), one column for each class."""
+    def probabilities(self, values: NDArray[np.float64], slope: float) -> NDArray[np.float64]:
+        """Return a sigmoid of the values (50), one column for each class."""
         k = self.n_classes
         if k == 2:
             scores = values * np.array([[-0.5, 0.5]])
         else:
             scores = values @ _sides(k) / k if self.pairwise else values / 2.0
-        out: NDArray[np.float64] = softmax(scores, axis=1)
+        out: NDArray[np.float64] = softmax(slope * scores, axis=1)
         return out
 
     def _chosen(self, values: NDArray[np.float64], k: int) -> NDArray[np.intp]:
