@@ -62,10 +62,11 @@ bench-memory: $(READY) ## small memories beside the papers' tables and on overla
 	$(RUN) benchmarks/memories.py
 	$(RUN) benchmarks/memories.py --endless
 
-bench-estimates: $(READY) ## leave-one-out, probabilities and conformal prediction against refitting scikit-learn (SUPPLE_DATA: spambase)
+bench-estimates: $(READY) ## leave-one-out, probabilities, conformal prediction and influence against refitting scikit-learn (SUPPLE_DATA: spambase)
 	$(RUN) benchmarks/estimates.py
 	$(RUN) benchmarks/probabilities.py
 	$(RUN) benchmarks/conformal.py
+	$(RUN) benchmarks/influence.py
 
 bench-ids: $(READY) ## integer and string ids: a table of a million, and whole updates (IDS: options)
 	$(RUN) benchmarks/ids.py $(IDS)
