@@ -26,14 +26,14 @@ N_TRAIN, N_TEST, N_FLIPPED, N_WORST = 1000, 1000, 50, 100
 
 
 def flipped_data(seed=0):
-    """Return training points, labels, which of them are flipped, and a test set."""
+    """Return training points, labels, which of them are flipped, a test set, and the rest."""
     data, rng = load("banana", scaled=False), np.random.default_rng(seed)
     order = rng.permutation(len(data.y))
-    train, test = order[:N_TRAIN], order[N_TRAIN : N_TRAIN + N_TEST]
+    train, test, rest = np.split(order, [N_TRAIN, N_TRAIN + N_TEST])
     flipped = rng.choice(N_TRAIN, N_FLIPPED, replace=False)
     y = data.y[train].copy()
     y[flipped] *= -1
-    return data.X[train], y, flipped, data.X[test], data.y[test]
+    return data.X[train], y, flipped, (data.X[test], data.y[test]), (data.X[rest], data.y[rest])
 
 
 def panel(ax, model, X, y, flipped, worst, title):
@@ -49,25 +49,29 @@ def panel(ax, model, X, y, flipped, worst, title):
     ax.set_title(title, fontsize=12, fontweight="bold", color=INK)
     ax.set_xlabel(f"{found:.0%} of the flipped labels (x)\namong the worst 10 % (o)", color=INK)
     ax.set(xticks=[], yticks=[], aspect="equal")
+    ax.set(xlim=(GRID_X.min(), GRID_X.max()), ylim=(GRID_Y.min(), GRID_Y.max()))
 
 
-def gain(ax, model, result, X_test, y_test):
-    """Draw the test error as the examples that influence ranks worst are forgotten."""
-    errors, step = [1.0 - model.score(X_test, y_test)], 5
-    for start in range(0, N_WORST, step):
-        model.forget(result.ranking[start : start + step])
-        errors.append(1.0 - model.score(X_test, y_test))
-    ax.plot(step * np.arange(len(errors)), errors, color=BLUE, lw=1.8)
-    ax.set_title("forgetting", fontsize=12, fontweight="bold", color=INK)
-    ax.set_xlabel("examples forgotten, in the order of influence", color=INK)
-    ax.set_ylabel("error on the points that ranked them", color=INK)
+def gain(ax, model, rankings, X_fresh, y_fresh):
+    """Draw the error on points that no ranking has seen, as the worst examples are forgotten."""
+    for (name, ranking), colour in zip(rankings.items(), (BLUE, ORANGE), strict=True):
+        errors, step = [1.0 - model.score(X_fresh, y_fresh)], 5
+        with model.what_if():
+            for start in range(0, N_WORST, step):
+                model.forget(ranking[start : start + step])
+                errors.append(1.0 - model.score(X_fresh, y_fresh))
+        ax.plot(step * np.arange(len(errors)), errors, color=colour, lw=1.8, label=name)
+    ax.set_title("forgetting the worst", fontsize=12, fontweight="bold", color=INK)
+    ax.set_xlabel("examples forgotten", color=INK)
+    ax.set_ylabel(f"error on {len(y_fresh)} other points", color=INK)
+    ax.legend(frameon=False)
 
 
 def draw(path=PICTURE):
     """Write the picture to `path` and return the path."""
-    X, y, flipped, X_test, y_test = flipped_data()
+    X, y, flipped, test, rest = flipped_data()
     model = supple.SVC(C=1.0, gamma=1.0).fit(X, y)
-    result = influence(model, X_test, y_test)
+    result = influence(model, *test)
     by_margin = np.argsort(y * leave_one_out(model).decision)
     print(result)
     print("effects of the worst five:", dict(zip(result.ranking[:5].tolist(),
@@ -75,7 +79,7 @@ def draw(path=PICTURE):
     fig, axes = plt.subplots(1, 3, figsize=(14, 4.8), layout="constrained", facecolor="white")
     panel(axes[0], model, X, y, flipped, by_margin[:N_WORST], "leave_one_out")
     panel(axes[1], model, X, y, flipped, result.order[:N_WORST], "influence")
-    gain(axes[2], model, result, X_test, y_test)
+    gain(axes[2], model, {"leave_one_out": by_margin, "influence": result.ranking}, *rest)
     path.parent.mkdir(parents=True, exist_ok=True)
     fig.savefig(path, dpi=110, metadata={"Software": None})
     plt.close(fig)
