@@ -8,16 +8,32 @@ from supple.diagnostics._jackknife import ConformalRegressor
 from supple.diagnostics._leave_one_out import LeaveOneOut, leave_one_out
 from supple.diagnostics._martingale import ExchangeabilityMartingale
 from supple.diagnostics._xi_alpha import MachineXiAlpha, XiAlpha, xi_alpha
+from supple.diagnostics.displays import (
+    ConformalDisplay,
+    CoverageDisplay,
+    InfluenceDisplay,
+    IntervalDisplay,
+    LeaveOneOutDisplay,
+    MartingaleDisplay,
+    XiAlphaDisplay,
+)
 
 __all__ = [
     "ConformalClassifier",
+    "ConformalDisplay",
     "ConformalRegressor",
+    "CoverageDisplay",
     "ExchangeabilityMartingale",
     "Influence",
+    "InfluenceDisplay",
+    "IntervalDisplay",
     "LeaveOneOut",
     "LeaveOneOutCalibrator",
+    "LeaveOneOutDisplay",
     "MachineXiAlpha",
+    "MartingaleDisplay",
     "XiAlpha",
+    "XiAlphaDisplay",
     "expected_error_reduction",
     "influence",
     "leave_one_out",
