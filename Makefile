@@ -13,6 +13,7 @@ ASAN    = .venv-asan
 # Each peer may be missing from a registry or refuse to build; the runner says which are there.
 PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
+CONFORMAL_PEERS = online-cp numba
 
 .PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-estimates bench-ids bench-rvm bench-serving dropin exactness endurance fuzz interrupts stress asan docs install clean help
 
@@ -62,7 +63,8 @@ bench-memory: $(READY) ## small memories beside the papers' tables and on overla
 	$(RUN) benchmarks/memories.py
 	$(RUN) benchmarks/memories.py --endless
 
-bench-estimates: $(READY) ## leave-one-out, probabilities, conformal prediction and influence against refitting scikit-learn (SUPPLE_DATA: spambase)
+bench-estimates: $(READY) ## leave-one-out, probabilities, conformal prediction and influence against refitting scikit-learn and a peer (SUPPLE_DATA: spambase)
+	@for peer in $(CONFORMAL_PEERS); do $(PIP) install $$peer || echo "$$peer cannot be installed here"; done
 	$(RUN) benchmarks/estimates.py
 	$(RUN) benchmarks/probabilities.py
 	$(RUN) benchmarks/conformal.py

@@ -8,6 +8,10 @@ Time: the p-values of 200 queries beside 200 refits of scikit-learn for every la
 tolerance, with the scores of all examples read from each (their decision values); also without
 these, for scores that need none. A sample is refitted and its time scaled up. The bar is 50 times.
 
+Peer: the same queries beside ConformalSupportVectorMachine of online-cp with its own score, the
+margin, in turns of 40 queries; a missing package is reported. Its solver is compiled only if numba
+is installed; without numba it gets two queries.
+
 Coverage: share of the sets that contain the true label, over 20 random divisions of the data.
 
     python benchmarks/conformal.py [--sample N] [--only NAME ...]
@@ -25,6 +29,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
 import argparse  # noqa: E402
 import json  # noqa: E402
 import time  # noqa: E402
+from importlib.util import find_spec  # noqa: E402
 from itertools import combinations  # noqa: E402
 from pathlib import Path  # noqa: E402
 
@@ -42,6 +47,7 @@ BAR = 50.0
 CASES = [("banana", 1.0, 1.0), ("banana", 10.0, 1.0), ("yeast", 1.0, 1.0), ("yeast", 10.0, 1.0)]
 TIE = 1e-9  # of our fits
 ROUGH = 1e-5  # of scikit-learn's
+TURN, SLOW_TURN = 40, 2  # queries in a turn beside online-cp, and without numba in all
 
 
 def data_of(name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -142,6 +148,55 @@ def beside_refits(name: str, C: float, gamma: float, sample: int) -> dict:
     return row
 
 
+def beside_online_cp(name: str, C: float, gamma: float) -> dict | None:
+    """Return how long online-cp and we take for the same queries, and how good their sets are."""
+    try:
+        from online_cp import ConformalSupportVectorMachine
+    except ImportError:
+        print(f"{name:8s} C {C:4g}: online-cp is not installed", flush=True)
+        return None
+    X, y = data_of(name)
+    gamma /= X.shape[1]
+    X, y, queries, true = divided(X, y, 0)
+    classes, codes = np.unique(y, return_inverse=True)
+    own = np.searchsorted(classes, true)
+    compiled = find_spec("numba") is not None
+    turn, n = (TURN, len(queries)) if compiled else (SLOW_TURN, SLOW_TURN)
+    conformal = ConformalClassifier(supple.SVC(C=C, gamma=gamma)).fit(X, y)
+    peer = ConformalSupportVectorMachine(
+        kernel="rbf", sigma=(2.0 * gamma) ** -0.5, C=C, label_space=np.arange(len(classes)),
+        rnd_state=0,
+    )  # fmt: skip
+    peer.learn_initial_training_set(X, codes)
+    peer.predict(queries[0])  # compiles
+
+    def theirs(points: np.ndarray) -> np.ndarray:
+        found = [peer.predict(x, return_p_values=True)[1] for x in points]
+        return np.array([[p[label] for label in range(len(classes))] for p in found])
+
+    asked = {"supple": conformal.p_values, "online_cp": theirs}
+    seconds, parts = dict.fromkeys(asked, 0.0), {who: [] for who in asked}
+    for start in range(0, n, turn):
+        for who, ask in asked.items():
+            begin = time.process_time()
+            parts[who].append(ask(queries[start : start + turn]))
+            seconds[who] += time.process_time() - begin
+    row = {"set": name, "n": len(y), "C": C, "queries": n, "compiled": compiled,
+           "ratio": seconds["online_cp"] / seconds["supple"]}  # fmt: skip
+    text = []
+    for who, taken in seconds.items():
+        sets = np.vstack(parts[who]) > 0.1
+        hit, size = float(sets[np.arange(n), own[:n]].mean()), float(sets.sum(axis=1).mean())
+        row[who] = {"seconds": taken, "coverage": hit, "size": size}
+        text.append(f"{who} {taken:.3f} s, at 90 % coverage {hit:.3f} with {size:.2f} labels")
+    print(
+        f"{name:8s} C {C:4g}: {n} queries, {'; '.join(text)}; {row['ratio']:.0f} times"
+        f"{'' if compiled else ' (without numba)'}",
+        flush=True,
+    )
+    return row
+
+
 def coverage(name: str, C: float, gamma: float) -> dict:
     X, y = data_of(name)
     gamma /= X.shape[1]
@@ -173,10 +228,12 @@ def main() -> int:
     options = parser.parse_args()
     cases = [case for case in CASES if options.only is None or case[0] in options.only]
     timed = [beside_refits(*case, options.sample) for case in cases]
+    peers = [beside_online_cp(*case) for case in cases]
     covered = [coverage(*case) for case in cases]
     if options.only is None:
         RESULTS.parent.mkdir(exist_ok=True)
-        RESULTS.write_text(json.dumps({"refits": timed, "coverage": covered}, indent=1) + "\n")
+        results = {"refits": timed, "online_cp": peers, "coverage": covered}
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
     return int(not all(row["met"] for row in timed) or not all(r["within"] for r in covered))
 
 
