@@ -306,33 +306,33 @@ def test_bad_conformal_input(regression):
 # ---------------------------------------------------------------------- influence
 
 
-def test_largest_effects_come_first():
-    display = InfluenceDisplay.from_influence(record(), n_worst=3, highlight=[6])
-    assert display.drawn_ids_.tolist() == [4, 6, 3]
-    assert [bar.get_width() for bar in display.bars_] == [-0.5, 0.2, 0.1]
+def test_those_without_which_the_model_is_better_come_first():
+    display = InfluenceDisplay.from_influence(record(), n_worst=3, highlight=[5])
+    assert display.drawn_ids_.tolist() == [4, 5, 3]
+    assert [bar.get_width() for bar in display.bars_] == [-0.5, 0.0, 0.1]
     colours = [bar.get_facecolor() for bar in display.bars_]
     assert colours[0] == colours[2] != colours[1]
-    assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == ["4", "6", "3"]
+    assert [tick.get_text() for tick in display.ax_.get_yticklabels()] == ["4", "5", "3"]
     assert display.ax_.yaxis_inverted()
 
 
 def test_ids_may_be_words():
     display = InfluenceDisplay.from_influence(record(ids=list("abcd")), highlight="b")
-    assert display.drawn_ids_.tolist() == ["b", "d", "a", "c"]
+    assert display.drawn_ids_.tolist() == ["b", "c", "a", "d"]
 
 
 def test_influence_is_asked_when_it_is_needed(model, monkeypatch):
     X, y = sample(10, seed=1)
     asked = []
 
-    def influence(*arguments):
-        asked.append(arguments)
+    def influence(model, X_test, y_test, ids=None):
+        asked.append((model, X_test, y_test, ids))
         return record()
 
     monkeypatch.setattr(supple.diagnostics, "influence", influence, raising=False)
-    display = InfluenceDisplay.from_estimator(model, [3, 4], X, y, n_worst=1)
+    display = InfluenceDisplay.from_estimator(model, X, y, [3, 4], n_worst=1)
     assert display.drawn_ids_.tolist() == [4]
-    assert asked[0][0] is model
+    assert asked == [(model, X, y, [3, 4])]
 
 
 def test_bad_influence():

@@ -18,7 +18,10 @@ __all__ = ["InfluenceDisplay"]
 
 
 class InfluenceDisplay(Display):
-    """The examples with the largest effects, as bars, the largest at the top.
+    """The examples without which a model is better, as bars, the worst at the top.
+
+    The effect of an example is the loss without it minus the loss with it: negative if the model
+    is better without it.
 
     Made by `from_estimator` or `from_influence`; the parameters are kept as attributes.
 
@@ -27,7 +30,7 @@ class InfluenceDisplay(Display):
     ids : array-like of shape (n,)
         Ids of the examples.
     effect : array-like of shape (n,)
-        The effect of each, of either sign.
+        The effect of each.
     highlight : int, str or other hashable, or iterable of these, default=None
         Ids whose bars have another colour, say of examples whose labels are in doubt.
 
@@ -36,7 +39,7 @@ class InfluenceDisplay(Display):
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     bars_ : matplotlib BarContainer
-        The bars, the largest effect first.
+        The bars, the most negative effect first.
     drawn_ids_ : ndarray
         Their ids.
 
@@ -49,7 +52,7 @@ class InfluenceDisplay(Display):
     >>> ax = Figure().subplots()  # or None for a figure of pyplot
     >>> display = InfluenceDisplay.from_influence(record, n_worst=2, highlight=[8], ax=ax)
     >>> display.drawn_ids_
-    array([8, 9])
+    array([8, 7])
     """
 
     def __init__(self, ids: ArrayLike, effect: ArrayLike, *, highlight: Any = None) -> None:
@@ -75,25 +78,25 @@ class InfluenceDisplay(Display):
     def from_estimator(
         cls,
         model: Any,
-        ids: IdsLike | None,
         X_test: Any,
         y_test: Any,
+        ids: IdsLike | None = None,
         *,
         n_worst: int = 20,
         highlight: IdsLike | None = None,
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Measure what examples do to a model, and draw the largest effects.
+        """Measure what examples do to a model, and draw the worst.
 
         Parameters
         ----------
         model : SVC or another estimator with exact updates
             Fitted and exact; it is not changed.
-        ids : int, str or other hashable, or iterable of these, or None
-            The examples whose effect is measured, as in ``influence``.
         X_test, y_test : array-like
-            The examples on which it is measured.
+            The examples on which the effect is measured.
+        ids : int, str or other hashable, or iterable of these, default=None
+            The examples whose effect is measured. None: all that the model holds.
         n_worst : int, default=20
             How many to draw.
         highlight : int, str or other hashable, or iterable of these, default=None
@@ -109,7 +112,7 @@ class InfluenceDisplay(Display):
         """
         # By name when it is needed: supple.diagnostics imports this module.
         diagnostics: Any = import_module("supple.diagnostics")
-        record = diagnostics.influence(model, ids, X_test, y_test)
+        record = diagnostics.influence(model, X_test=X_test, y_test=y_test, ids=ids)
         return cls.from_influence(record, n_worst=n_worst, highlight=highlight, ax=ax, **kwargs)
 
     @classmethod
@@ -153,7 +156,7 @@ class InfluenceDisplay(Display):
         ax : matplotlib Axes, default=None
             Where to draw; None makes a new figure.
         n_worst : int, default=20
-            How many to draw, those with the largest absolute effect; all if there are fewer.
+            How many to draw, those with the most negative effect; all if there are fewer.
         **kwargs : dict
             For the bars, as in ``Axes.barh``.
 
@@ -167,8 +170,7 @@ class InfluenceDisplay(Display):
                 f"{show(n_worst)} instead."
             )
         ax = self._start(ax)
-        # NaN says that there is no effect to speak of, and comes last.
-        worst = np.argsort(-np.abs(self.effect), kind="stable")[: int(n_worst)]
+        worst = np.argsort(self.effect, kind="stable")[: int(n_worst)]
         self.drawn_ids_ = self.ids[worst]
         marked = [each in self.highlight for each in self.drawn_ids_.tolist()]
         style = {"color": [ERROR_COLOUR if m else "tab:blue" for m in marked], **kwargs}
@@ -176,7 +178,7 @@ class InfluenceDisplay(Display):
         self.bars_ = ax.barh(place, self.effect[worst], **style)
         ax.axvline(0.0, color="0.3", linewidth=0.8)
         ax.set_yticks(place, [str(each) for each in self.drawn_ids_.tolist()])
-        ax.set(xlabel="effect", ylabel="id of the example")
+        ax.set(xlabel="loss without the example minus loss with it", ylabel="id of the example")
         if not ax.yaxis_inverted():
             ax.invert_yaxis()
         return self
