@@ -264,6 +264,7 @@ def test_intervals_over_a_feature(regression, sparse):
     asked = scipy.sparse.csr_matrix(X[:7]) if sparse else X[:7]
     display = ConformalDisplay.from_estimator(conformal, asked, y[:7] + 1.0, level=0.8, feature=1)
     assert isinstance(display, IntervalDisplay)
+    assert display.ax_.get_xlabel() == "feature 1"
     ends = conformal.predict_interval(asked, level=0.8)
     drawn = np.array([segment for segment in display.intervals_.get_segments()])
     assert np.allclose(drawn[:, 0, 0], X[:7, 1])

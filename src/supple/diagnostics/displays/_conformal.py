@@ -91,7 +91,9 @@ class ConformalDisplay(Display):
             )
         x = None if feature is None else _column(X, feature)
         intervals = conformal.predict_interval(X, level)
-        return ConformalDisplay.from_intervals(intervals, y, x=x, level=level, ax=ax, **kwargs)
+        display = ConformalDisplay.from_intervals(intervals, y, x=x, level=level, ax=ax, **kwargs)
+        display.ax_.set_xlabel("example" if feature is None else f"feature {feature}")
+        return display
 
     @staticmethod
     def from_p_values(
