@@ -3,6 +3,7 @@
 from supple.diagnostics._active import expected_error_reduction, uncertainty_sampling
 from supple.diagnostics._calibrator import LeaveOneOutCalibrator
 from supple.diagnostics._conformal import ConformalClassifier
+from supple.diagnostics._drift_watch import DriftEvent, DriftWatch
 from supple.diagnostics._influence import Influence, influence
 from supple.diagnostics._jackknife import ConformalRegressor
 from supple.diagnostics._leave_one_out import LeaveOneOut, leave_one_out
@@ -23,6 +24,8 @@ __all__ = [
     "ConformalDisplay",
     "ConformalRegressor",
     "CoverageDisplay",
+    "DriftEvent",
+    "DriftWatch",
     "ExchangeabilityMartingale",
     "Influence",
     "InfluenceDisplay",
