@@ -8,6 +8,7 @@ from supple.diagnostics._influence import Influence, influence
 from supple.diagnostics._jackknife import ConformalRegressor
 from supple.diagnostics._leave_one_out import LeaveOneOut, leave_one_out
 from supple.diagnostics._martingale import ExchangeabilityMartingale
+from supple.diagnostics._novelty_display import NoveltyDisplay
 from supple.diagnostics._xi_alpha import MachineXiAlpha, XiAlpha, xi_alpha
 from supple.diagnostics.displays import (
     ConformalDisplay,
@@ -35,6 +36,7 @@ __all__ = [
     "LeaveOneOutDisplay",
     "MachineXiAlpha",
     "MartingaleDisplay",
+    "NoveltyDisplay",
     "XiAlpha",
     "XiAlphaDisplay",
     "expected_error_reduction",
