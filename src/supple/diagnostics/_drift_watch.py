@@ -34,7 +34,8 @@ class DriftEvent:
         Place in the stream of the example that raised it, from 0.
     direction : {"lower", "higher", "wider", "narrower"}
         How the scores differ from those before. Of `score_samples`, lower means stranger and
-        higher more ordinary; wider means that both extremes have become frequent.
+        higher more ordinary; wider means that both extremes have become frequent. An alarm after
+        a few extreme scores may say wider though they all are at one end.
     statistic : float
         The statistic at that example.
     n_watched : int
