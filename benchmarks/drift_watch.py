@@ -4,7 +4,7 @@ Rate: 200 stationary streams of 10,000 rows, of five laws, each scored by an SVD
 its first 300 rows. The bar: the rate of false alarms per watched example is within a factor of 2 of
 the one stated, 1 / run_length.
 
-Delay: streams of known changes, 1000 watched examples before and up to 2000 after, 20 of each kind.
+Delay: streams of known changes, 1000 watched examples before and up to 2000 after, 10 of each kind.
 River's ADWIN, KSWIN and PageHinkley get the scores from the 501st row on, standardised by the 200
 scores before; with River's defaults, and at the parameter of a grid whose rate on other stationary
 streams is the largest one that is no larger than 1 / run_length.
@@ -237,11 +237,11 @@ def show(case: str, rows: dict[str, dict]) -> None:
 
 def measured(n_streams: int, repetitions: int) -> dict:
     detectors = {"DriftWatch": ours}
-    for name, make in river_detectors(max(5, n_streams // 20), 10_000):
+    for name, make in river_detectors(max(5, n_streams // 40), 10_000):
         detectors[name] = partial(of_river, make)
     fresh = [
         scores_of(stationary(k % 5, 10_000, np.random.default_rng(1000 + k)))
-        for k in range(max(5, n_streams // 10))
+        for k in range(max(5, n_streams // 20))
     ]
     rates = {}
     for name, find in detectors.items():
@@ -306,7 +306,7 @@ def main() -> int:
     if options.thresholds:
         thresholds()
         return 0
-    n_streams, repetitions = (20, 5) if options.quick else (200, 20)
+    n_streams, repetitions = (20, 5) if options.quick else (200, 10)
     rate = rate_on_rows(n_streams, 10_000)
     found = {"rate": rate, **measured(n_streams, repetitions)}
     if not options.quick:
