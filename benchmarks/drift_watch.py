@@ -298,6 +298,23 @@ def thresholds() -> None:
     print(f"fitted: {slope:.3f} * threshold + {start:.2f}")
 
 
+def beyond_the_last_reference(run_length: int, n: int, width: int = 400) -> None:
+    """Simulate the rate if all scores are compared with the same 10,000, the worst case."""
+    rng, most, who = np.random.default_rng(0), 10_000, np.arange(width)
+    # The references of all streams in one sorted array, that of stream k between k and k + 1.
+    references = (np.sort(rng.random((width, most)), axis=1) + who[:, None]).ravel()
+    level, alarms = ShiryaevRoberts.threshold(run_length), 0
+    each = np.zeros((*bets(np.zeros(1)).shape[:2], width))
+    for _ in range(n):
+        below = np.searchsorted(references, rng.random(width) + who) - who * most
+        each = (1.0 + each) * bets((below + rng.random(width)) / (most + 1))
+        hit = each.mean(axis=(0, 1)) >= level
+        alarms += int(hit.sum())
+        each[:, :, hit] = 0.0
+    ratio = alarms / (n * width) * run_length
+    print(f"run length {run_length}, ranks among a fixed 10,000: {ratio:.2f} of the stated rate")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the streams")
@@ -305,6 +322,8 @@ def main() -> int:
     options = parser.parse_args()
     if options.thresholds:
         thresholds()
+        beyond_the_last_reference(10_000, 40_000)
+        beyond_the_last_reference(100_000, 80_000)
         return 0
     n_streams, repetitions = (20, 5) if options.quick else (200, 10)
     rate = rate_on_rows(n_streams, 10_000)
