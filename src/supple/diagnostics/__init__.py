@@ -8,15 +8,18 @@ from supple.diagnostics._influence import Influence, influence
 from supple.diagnostics._jackknife import ConformalRegressor
 from supple.diagnostics._leave_one_out import LeaveOneOut, leave_one_out
 from supple.diagnostics._martingale import ExchangeabilityMartingale
-from supple.diagnostics._novelty_display import NoveltyDisplay
 from supple.diagnostics._xi_alpha import MachineXiAlpha, XiAlpha, xi_alpha
 from supple.diagnostics.displays import (
     ConformalDisplay,
+    CourseDisplay,
     CoverageDisplay,
     InfluenceDisplay,
     IntervalDisplay,
     LeaveOneOutDisplay,
     MartingaleDisplay,
+    NoveltyDisplay,
+    WindowDisplay,
+    WindowSearchDisplay,
     XiAlphaDisplay,
 )
 
@@ -24,6 +27,7 @@ __all__ = [
     "ConformalClassifier",
     "ConformalDisplay",
     "ConformalRegressor",
+    "CourseDisplay",
     "CoverageDisplay",
     "DriftEvent",
     "DriftWatch",
@@ -37,6 +41,8 @@ __all__ = [
     "MachineXiAlpha",
     "MartingaleDisplay",
     "NoveltyDisplay",
+    "WindowDisplay",
+    "WindowSearchDisplay",
     "XiAlpha",
     "XiAlphaDisplay",
     "expected_error_reduction",

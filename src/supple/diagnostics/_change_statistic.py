@@ -12,7 +12,7 @@ __all__ = ["DIRECTIONS", "Ranks", "ShiryaevRoberts"]
 
 # What a bet wins by: p near 0, near 1, near both, near 1/2.
 DIRECTIONS = ("lower", "higher", "wider", "narrower")
-# Against strong, middling and weak changes, see (49).
+# Against strong, middling and weak changes, see (53).
 _POWERS = np.array([0.0, 0.5, 0.8])[:, None]
 # Keeps a bet below 22, so that no example raises an alarm by itself.
 _SHIFT = 0.01
@@ -25,7 +25,7 @@ _SLOPE, _START = 1.5, -3.0
 
 
 def bets(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the densities (49) at p, of shape (powers, directions, *p.shape); each has mean 1.
+    """Return the densities (53) at p, of shape (powers, directions, *p.shape); each has mean 1.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def bets(p: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 class Ranks:
-    """Turn each score into its rank among those before it, as a smoothed p-value (48).
+    """Turn each score into its rank among those before it, as a smoothed p-value (52).
 
     Of exchangeable scores these are independent and uniform on (0, 1], ties or not, from the first
     one on. Beyond `most` scores the later ones are compared with the first `most`, which bounds
@@ -76,7 +76,7 @@ class Ranks:
 
 
 class ShiryaevRoberts:
-    """The mean over all bets of the Shiryaev-Roberts statistic (50).
+    """The mean over all bets of the Shiryaev-Roberts statistic (54).
 
     Examples
     --------

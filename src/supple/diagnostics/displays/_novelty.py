@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.diagnostics._drift_watch import DriftEvent
+from supple.diagnostics.displays._base import Display
 from supple.errors import InvalidInputError
 from supple.estimators._params import show
 
 __all__ = ["NoveltyDisplay"]
 
 
-class NoveltyDisplay:
+class NoveltyDisplay(Display):
     """Draw the novelty of the examples of a stream over time, with alarms and known events.
 
     Novelty is minus the decision function: above 0 lies outside the boundary. Make one by
@@ -144,15 +145,7 @@ class NoveltyDisplay:
         -------
         self : object
         """
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    "NoveltyDisplay needs matplotlib, which is not installed. Install it "
-                    "(pip install matplotlib) or use the scores."
-                ) from error
-            _, ax = plt.subplots(layout="constrained")
+        ax = self._start(ax)
         (self.line_,) = ax.plot(self.novelty, color="#22262b", lw=0.7)
         ax.axhline(0.0, color="#9aa1a9", lw=1.0, ls="--")
         if self.truth is not None:
@@ -164,7 +157,6 @@ class NoveltyDisplay:
         for position in self.alarms.tolist():
             ax.axvline(position, color="#d1642a", lw=1.2)
         ax.set(xlabel="example", ylabel="novelty", xlim=(0, len(self.novelty)))
-        self.ax_, self.figure_ = ax, ax.figure
         return self
 
 
