@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from supple.engine import Engine, OnlineEngine, State
@@ -70,6 +71,30 @@ class StillModel(NamedTuple):
         engine = self.kind.__new__(self.kind)
         engine.__setstate__(self.engine)
         return Model(engine, **self.others)
+
+    def widened(self, n_features: int) -> StillModel:
+        """Return this state with columns of zeros behind those of the points."""
+        state: dict[str, Any] = self.engine["state"]
+        if state["gram"] is None:
+            return self
+        wide = state | {"gram": widened(state["gram"], n_features)}
+        return self._replace(engine=self.engine | {"state": wide})
+
+
+def widened(X: Points, n_features: int) -> Points:
+    """Return a copy of points with columns of zeros behind their own.
+
+    Examples
+    --------
+    >>> widened(np.array([[1.0], [2.0]]), 3)
+    array([[1., 0., 0.],
+           [2., 0., 0.]])
+    """
+    if sp.issparse(X):
+        return type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], n_features))
+    wide = np.zeros((X.shape[0], n_features), dtype=X.dtype)
+    wide[:, : X.shape[1]] = X
+    return wide
 
 
 class Names(NamedTuple):
