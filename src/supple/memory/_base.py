@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 from collections.abc import Callable, Hashable, Iterator
+from functools import cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
@@ -145,7 +146,9 @@ class Memory:
             cls.__init__ = worded(cls.__init__)  # type: ignore[method-assign]
 
     @classmethod
+    @cache
     def _names(cls) -> list[str]:
+        # Kept, because every update compares the memory with that of the model.
         return list(inspect.signature(cls).parameters)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
