@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from river import base
 from sklearn.exceptions import NotFittedError  # noqa: TID251 - above the estimators
 
 from supple.errors import InfeasibleError
@@ -15,10 +14,15 @@ from supple.estimators._outlier import BaseOutlier
 from supple.memory import Window
 from supple.river._base import Adapter
 
+try:
+    from river.base import AnomalyDetector as RiverDetector
+except ImportError:  # River before 0.26
+    from river.anomaly.base import AnomalyDetector as RiverDetector  # type: ignore[no-redef]
+
 __all__ = ["AnomalyDetector"]
 
 
-class AnomalyDetector(Adapter, base.AnomalyDetector):
+class AnomalyDetector(Adapter, RiverDetector):
     """Score the anomalies of a stream of dictionaries by an exact one-class machine.
 
     After every example the model is the optimum on the examples held. Features may appear and

@@ -163,7 +163,7 @@ class Adapter:
         try:
             self._learn(self._row(x, learn=True), y, weight)
         except BaseException:
-            self._columns = before
+            self._restore(before)
             raise
 
     def _learn_many(self, X: Any, y: NDArray[Any] | None, w: Any) -> None:
@@ -176,8 +176,16 @@ class Adapter:
             if len(points):
                 self._learn(points, y, w)
         except BaseException:
-            self._columns = before
+            self._restore(before)
             raise
+
+    def _restore(self, columns: dict[Hashable, int]) -> None:
+        """Take new names back, but for those of examples that were learned before the error.
+
+        Warnings that are errors come when the example is in.
+        """
+        if columns is not self._columns:
+            self._columns = columns | self._used(self._points())
 
     def _learn(
         self, X: NDArray[np.float64], y: NDArray[Any] | None, weight: NDArray[np.float64] | None

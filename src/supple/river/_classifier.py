@@ -15,7 +15,7 @@ from supple.diagnostics import LeaveOneOutCalibrator
 from supple.errors import InfeasibleError, InvalidInputError
 from supple.estimators import RVC, SVC
 from supple.estimators._classifier import BaseClassifier
-from supple.estimators._params import show
+from supple.estimators._params import fits_float, show
 from supple.memory import Window
 from supple.river._base import Adapter
 from supple.river._features import pandas
@@ -231,7 +231,8 @@ class Classifier(Adapter, base.MiniBatchClassifier):
 
 
 def _label(y: Any) -> NDArray[Any]:
-    if not isinstance(y, Real | str | np.bool_):
+    number = isinstance(y, Real) and fits_float(y)
+    if not number and not isinstance(y, str | np.bool_):
         raise InvalidInputError(
             f"The label 'y' must be a bool, an int or a string. Got {show(y)} "
             f"({type(y).__name__}) instead. Do not learn examples without label."
