@@ -21,7 +21,7 @@ def test_dir_shows_public_names_only():
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: each.__name__)
 def test_every_estimator_takes_threads_and_counts_kernel_values(estimator):
-    assert len(ESTIMATORS) == 13
+    assert len(ESTIMATORS) == 14
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 2))
     y = (X[:, 0] > 0).astype(int)

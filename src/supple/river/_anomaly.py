@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import NotFittedError  # noqa: TID251 - above the estimators
+from sklearn.exceptions import NotFittedError
 
 from supple.errors import InfeasibleError
 from supple.estimators import OneClassSVM

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone  # noqa: TID251 - above the estimators
+from sklearn.base import clone
 
 from supple.diagnostics import LeaveOneOutCalibrator
 from supple.errors import InvalidInputError

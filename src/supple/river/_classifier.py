@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from river import base
-from sklearn.exceptions import NotFittedError  # noqa: TID251 - above the estimators
+from sklearn.exceptions import NotFittedError
 
 from supple.diagnostics import LeaveOneOutCalibrator
 from supple.errors import InfeasibleError, InvalidInputError
