@@ -9,6 +9,7 @@ from supple.streams._generators import (
 )
 from supple.streams._load import load_stream
 from supple.streams._metrics import Scores
+from supple.streams._pipeline import StreamPipeline
 from supple.streams._prequential import prequential
 from supple.streams._records import Event, Prequential, PrequentialRecord
 from supple.streams._relevance import relevance_change
@@ -20,6 +21,7 @@ __all__ = [
     "PrequentialRecord",
     "Scores",
     "Stream",
+    "StreamPipeline",
     "hyperplane",
     "load_stream",
     "prequential",

@@ -1,0 +1,120 @@
+"""The steps of a stream pipeline: their parameters, and what they must be able to do."""
+
+# ruff: noqa: TID251  (above the estimators)
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import _BaseComposition
+
+from supple.errors import InvalidInputError
+from supple.streams._checks import check_count
+from supple.streams._rows import Examples, joined
+
+__all__ = ["StreamSteps", "final_has", "fitted", "taught"]
+
+
+def final_has(name: str) -> Callable[[StreamSteps], bool]:
+    """Return a check that the last step has a method, for those that pass through to it."""
+
+    def check(self: StreamSteps) -> bool:
+        getattr(self.steps[-1][1], name)  # raises the AttributeError that explains it
+        return True
+
+    return check
+
+
+class StreamSteps(_BaseComposition):
+    """Base of StreamPipeline: named steps with parameters, and tags of the last one."""
+
+    steps: list[tuple[str, Any]]
+    n_warmup: int
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, with ``deep`` those of the steps as ``step__name``."""
+        return self._get_params("steps", deep=deep)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, which take effect at the next `fit`; ``step__name`` is one of a step."""
+        return self._set_params("steps", **params)
+
+    def __sklearn_tags__(self) -> Any:
+        tags, last = super().__sklearn_tags__(), get_tags(self.steps[-1][1])
+        tags.estimator_type = last.estimator_type
+        tags.classifier_tags, tags.regressor_tags = last.classifier_tags, last.regressor_tags
+        tags.target_tags = last.target_tags
+        tags.input_tags = get_tags(self.steps[0][1]).input_tags
+        return tags
+
+    def _check_steps(self) -> None:
+        check_count(self.n_warmup, "n_warmup", "StreamPipeline")
+        try:
+            names, estimators = zip(*self.steps, strict=True)
+            self._validate_names(names)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(
+                "The 'steps' parameter of StreamPipeline must be a list of (name, estimator) with "
+                f"different names. Got {self.steps!r} instead. {error}."
+            ) from error
+        for each in estimators[:-1]:
+            if not (hasattr(each, "fit") and hasattr(each, "transform")):
+                raise InvalidInputError(
+                    "All steps of StreamPipeline but the last must be transformers, with fit and "
+                    f"transform. Got {each!r} instead."
+                )
+        if not hasattr(estimators[-1], "partial_fit"):
+            raise InvalidInputError(
+                "The last step of StreamPipeline must be an estimator with partial_fit. Got "
+                f"{estimators[-1]!r} instead. scikit-learn's Pipeline takes any estimator."
+            )
+
+    def _allows_nan(self) -> bool:
+        return bool(get_tags(self.steps[0][1]).input_tags.allow_nan)
+
+    def _check_taken(self, **given: Any) -> None:
+        """Raise if the last step does not take what was given."""
+        takes = inspect.signature(self.steps[-1][1].partial_fit).parameters
+        for name, value in given.items():
+            if value is not None and name not in takes:
+                raise InvalidInputError(
+                    f"'{name}' is nothing that the last step takes: {self.steps[-1][1]!r}. Leave "
+                    "it out."
+                )
+
+
+def fitted(templates: list[Any], examples: Examples, n_first: int) -> tuple[list[Any], Any]:
+    """Return transformers fitted to the first examples, and all examples transformed by them."""
+    chosen = list(examples.values())
+    first, y = joined(chosen[:n_first])
+    points, _ = joined(chosen)
+    transformers = []
+    for template in templates:
+        transformer = clone(template).fit(first, y)
+        first, points = transformer.transform(first), transformer.transform(points)
+        transformers.append(transformer)
+    return transformers, points
+
+
+def taught(estimator: Any, points: Any, examples: Examples, classes: Any, method: str) -> Any:
+    """Return the estimator after it has learned transformed examples."""
+    learn = getattr(estimator, method)
+    takes = inspect.signature(learn).parameters
+    chosen = list(examples.values())
+    options: dict[str, Any] = {}
+    if classes is not None and "classes" in takes:
+        options["classes"] = classes
+    if "sample_weight" in takes:
+        options["sample_weight"] = np.array([example.weight for example in chosen])
+    if "ids" in takes:
+        options["ids"] = list(examples)
+    if "groups" in takes and any(example.group is not None for example in chosen):
+        options["groups"] = [example.group for example in chosen]
+    labels = [example.label for example in chosen]
+    data = (points,) if labels[0] is None else (points, np.array(labels))
+    return learn(*data, **options)
