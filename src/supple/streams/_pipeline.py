@@ -150,7 +150,8 @@ class StreamPipeline(StreamSteps):
         self : object
             The pipeline.
         """
-        self._check_steps()
+        if self.warming_up_:
+            self._check_steps()
         classes = self.__dict__.get("_declared") if classes is None else np.asarray(classes)
         held, next_id = self._kept(), self.__dict__.get("_next_id", 0)
         new = self._named(X, y, sample_weight, ids, groups, held, next_id)
@@ -164,16 +165,16 @@ class StreamPipeline(StreamSteps):
         return self
 
     def finish_warmup(self) -> Self:
-        """End the warm-up with the examples that have come so far.
+        """End the warm-up with the examples that have come so far; do nothing if it is over.
 
         Returns
         -------
         self : object
-            The pipeline, with its transformers frozen; as it was if the warm-up is over.
+            The pipeline, with its transformers frozen.
         """
-        kept = self._kept()
         if not self.warming_up_:
             return self
+        kept = self._kept()
         if not kept:
             raise NotFittedError(
                 "This StreamPipeline has seen no examples: there is nothing to learn from. Call "
@@ -317,7 +318,9 @@ class StreamPipeline(StreamSteps):
     def transform(self, X: Any) -> Any:
         """Return raw examples as the frozen transformers give them to the last step."""
         self._frozen()
-        points, _ = check_raw(X, None, allow_nan=self._allows_nan())
+        return self._transformed(check_raw(X, None, allow_nan=self._allows_nan())[0])
+
+    def _transformed(self, points: Any) -> Any:
         for transformer in self.transformers_:
             points = transformer.transform(points)
         return points
@@ -373,15 +376,11 @@ class StreamPipeline(StreamSteps):
         templates = [each for _, each in self.steps[:-1]]
         transformers, points = fitted(templates, examples, n_first)
         estimator = taught(clone(self.steps[-1][1]), points, examples, classes, method)
-        self.__dict__.update(
-            transformers_=transformers,
-            estimator_=estimator,
-            _examples=examples,
-        )
+        self.__dict__.update(transformers_=transformers, estimator_=estimator, _examples=examples)
         self._prune()
 
     def _learn(self, new: Examples, classes: Any) -> None:
-        points = self.transform(joined(new.values())[0])
+        points = self._transformed(joined(new.values())[0])
         # The rows come first: if Ctrl-C strikes after the last step has learned, none is missing.
         self._kept().update(new)
         try:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -28,6 +29,12 @@ def final_has(name: str) -> Callable[[StreamSteps], bool]:
         return True
 
     return check
+
+
+@cache
+def parameters_of(owner: type, method: str) -> frozenset[str]:
+    """Return the names of the parameters of a method; asked for at every update."""
+    return frozenset(inspect.signature(getattr(owner, method)).parameters)
 
 
 class StreamSteps(_BaseComposition):
@@ -79,7 +86,7 @@ class StreamSteps(_BaseComposition):
 
     def _check_taken(self, **given: Any) -> None:
         """Raise if the last step does not take what was given."""
-        takes = inspect.signature(self.steps[-1][1].partial_fit).parameters
+        takes = parameters_of(type(self.steps[-1][1]), "partial_fit")
         for name, value in given.items():
             if value is not None and name not in takes:
                 raise InvalidInputError(
@@ -103,8 +110,7 @@ def fitted(templates: list[Any], examples: Examples, n_first: int) -> tuple[list
 
 def taught(estimator: Any, points: Any, examples: Examples, classes: Any, method: str) -> Any:
     """Return the estimator after it has learned transformed examples."""
-    learn = getattr(estimator, method)
-    takes = inspect.signature(learn).parameters
+    takes = parameters_of(type(estimator), method)
     chosen = list(examples.values())
     options: dict[str, Any] = {}
     if classes is not None and "classes" in takes:
@@ -117,4 +123,4 @@ def taught(estimator: Any, points: Any, examples: Examples, classes: Any, method
         options["groups"] = [example.group for example in chosen]
     labels = [example.label for example in chosen]
     data = (points,) if labels[0] is None else (points, np.array(labels))
-    return learn(*data, **options)
+    return getattr(estimator, method)(*data, **options)
