@@ -77,7 +77,7 @@ def main() -> None:
         except DataNotFoundError as error:
             print(f"{name} is left out: {error}")
             continue
-        run = prequential(stream, learners=contenders(options.windows), verbose=True)
+        run = prequential(stream, learners=contenders(options.windows))
         for _ in run:
             pass
         print(f"\n{name}, the first {len(stream):,} examples\n")

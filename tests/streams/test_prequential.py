@@ -263,21 +263,32 @@ def test_sparse_points_and_names_of_features():
     assert dense["svc"] == next(r for r in thin if r.learner == "svc").cumulative
 
 
+class Adaptive(Diary):
+    def partial_fit(self, X, y, classes=None):
+        self.window_start_ = 0 if X[0, 0] < 6 else 5
+        if X[0, 0] == 3:
+            self.heard_("a change", 0.9)
+        return self
+
+    def on_drift(self, function):
+        self.heard_ = function
+
+
 def test_drift_and_windows_become_events():
-    class Adaptive(Diary):
-        def partial_fit(self, X, y, classes=None):
-            self.window_start_ = 0 if X[0, 0] < 6 else 5
-            if X[0, 0] == 3 and hasattr(self, "heard_"):
-                self.heard_("a change", 0.9)
-            return self
-
-        def on_drift(self, function):
-            self.heard_ = function
-
-    first, second = prequential(*counting(10), {"a": Adaptive()}, window=5)
+    watch = ["window_start_", "predict", "nothing"]  # what cannot be read is no event
+    first, second = prequential(*counting(10), {"a": Adaptive()}, window=5, watch=watch)
     assert [tuple(event) for event in first.events] == [("drift", ("a change", 0.9), 4)]
     assert [tuple(event) for event in second.events] == [("window_start_", 5, 7)]
-    assert first.model_bytes is None  # a class within a function has no pickle
+    assert 0 < first.model_bytes < 1000  # the function that listens is no part of the model
+
+
+def test_a_model_without_a_pickle_has_no_size():
+    class Local(Diary):
+        """A class within a function cannot be pickled."""
+
+    (record,) = prequential(*counting(10), {"a": Local()})
+    assert record.model_bytes is None
+    assert record.error is None
 
 
 def test_drift_that_river_tells_of():
@@ -369,6 +380,7 @@ X10, Y10 = counting(10)
         ({"delay": 2.0}, "is a span of time, and the stream has no timestamps"),
         ({"delay": -2.0, "timestamps": np.arange(10)}, "a span >= 0"),
         ({"delay": timedelta(1), "timestamps": np.arange(10)}, "a span of timestamps of int64"),
+        ({"watch": "window_start_"}, "'watch' parameter of prequential must be a sequence"),
         ({"label_probability": 1.5}, "'label_probability' parameter .* from 0 to 1. Got 1.5"),
     ],
 )

@@ -53,9 +53,12 @@ class Learner(ABC):
         return np.array([self._codes.get(answer, -1) for answer in answers], dtype=np.intp)
 
     def told(self, name: str) -> Any:
-        """Return what the model has under a name: an attribute, or the value of a method."""
+        """Return what the model has under a name, an attribute or what a method says; else None."""
         value = attribute(machine_of(self.model), name)
-        return value() if callable(value) else value
+        try:
+            return value() if callable(value) else value
+        except Exception:  # as with attributes that are computed
+            return None
 
 
 class ScikitLearner(Learner):

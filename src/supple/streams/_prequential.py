@@ -4,7 +4,7 @@
 
 import time
 from collections.abc import Generator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from supple.errors import InvalidInputError
 from supple.progress import Progress
 from supple.streams._checks import check_count, check_share
 from supple.streams._learners import Learner, make_learner
-from supple.streams._measure import Attempts, facts
+from supple.streams._measure import Attempts, attribute, facts, machine_of
 from supple.streams._metrics import Kind, Scores, kind_of
 from supple.streams._plan import Arrival, Plan
 from supple.streams._records import Event, Prequential, PrequentialRecord
@@ -122,6 +122,7 @@ def prequential(
     every = window if record_every is None else record_every
     every = check_count(every, "record_every", "prequential")
     share = check_share(label_probability, "label_probability", "prequential")
+    watched = _check_names(watch)
     arrival = Arrival(given, delay)
     if not kind.takes_targets and (arrival.late or share < 1.0):
         raise InvalidInputError(
@@ -134,7 +135,7 @@ def prequential(
     names = given.metadata.get("feature_names")
     classes = kind.classes(given.y)
     made = {k: make_learner(k, each, kind, classes, seed, names) for k, each in learners.items()}
-    runners = [_Runner(name, each, kind, watch) for name, each in made.items()]
+    runners = [_Runner(name, each, kind, watched) for name, each in made.items()]
     plan = Plan(given, kind, arrival, labelled, batch_size, window, every)
     steps = _run(runners, plan, Progress("prequential") if verbose else None)
     n_records = len([stop for start, stop in plan.batches() if plan.closes(start, stop)])
@@ -153,6 +154,16 @@ def _check_learners(learners: Any) -> None:
                 f"prequential takes learners, not their classes. The one named {name!r} is "
                 f"{learner!r}. Call it first."
             )
+
+
+def _check_names(watch: Any) -> list[str]:
+    listed = isinstance(watch, Sequence) and not isinstance(watch, str)
+    if not listed or not all(isinstance(name, str) for name in watch):
+        raise InvalidInputError(
+            "The 'watch' parameter of prequential must be a sequence of names of attributes, such "
+            f"as ['window_start_']. Got {watch!r} instead."
+        )
+    return list(watch)
 
 
 class _Runner:
@@ -200,19 +211,20 @@ class _Runner:
 
     def _look(self) -> None:
         """Note what has changed in the learner."""
-        model = self._learner.model
-        hook = getattr(model, "on_drift", None)
-        if callable(hook) and self._hooked is not model:
-            self._hooked = model
-            hook(lambda *details: self._note("drift", details[0] if len(details) == 1 else details))
+        machine = machine_of(self._learner.model)
+        hook = attribute(machine, "on_drift")
+        if callable(hook) and self._hooked is not machine:
+            self._hooked = machine
+            hook(_Ear(self))
         for name, before in self._watched.items():
             now = self._learner.told(name)
             if now is not None and not np.array_equal(now, before):
                 self._watched[name] = now
                 if before is not None or np.any(now):  # a count that starts at 0 is no news
-                    self._note(name, now)
+                    self.note(name, now)
 
-    def _note(self, kind: str, detail: Any) -> None:
+    def note(self, kind: str, detail: Any) -> None:
+        """Keep an event for the next record."""
         self._events.append(Event(kind, detail, self._n_seen))
 
     def record(self, plan: Plan) -> PrequentialRecord:
@@ -243,6 +255,20 @@ class _Runner:
         rows = slice(start, self._n_seen)
         truth = None if plan.truth is None else plan.truth[rows]
         return self._kind.stream_scores(answers[rows], truth, plan.hits[rows])
+
+
+class _Ear:
+    """What a learner calls at a drift. Its pickle is empty, so that the model's size is its own."""
+
+    def __init__(self, runner: _Runner | None = None) -> None:
+        self._runner = runner
+
+    def __call__(self, *details: Any) -> None:
+        if self._runner is not None:
+            self._runner.note("drift", details[0] if len(details) == 1 else details)
+
+    def __reduce__(self) -> tuple[type[Self], tuple[()]]:
+        return type(self), ()
 
 
 def _run(

@@ -32,9 +32,9 @@ def final_has(name: str) -> Callable[[StreamSteps], bool]:
 
 
 @cache
-def parameters_of(owner: type, method: str) -> frozenset[str]:
+def parameters_of(method: Callable[..., Any]) -> frozenset[str]:
     """Return the names of the parameters of a method; asked for at every update."""
-    return frozenset(inspect.signature(getattr(owner, method)).parameters)
+    return frozenset(inspect.signature(method).parameters)
 
 
 class StreamSteps(_BaseComposition):
@@ -86,7 +86,7 @@ class StreamSteps(_BaseComposition):
 
     def _check_taken(self, **given: Any) -> None:
         """Raise if the last step does not take what was given."""
-        takes = parameters_of(type(self.steps[-1][1]), "partial_fit")
+        takes = parameters_of(type(self.steps[-1][1]).partial_fit)
         for name, value in given.items():
             if value is not None and name not in takes:
                 raise InvalidInputError(
@@ -110,7 +110,7 @@ def fitted(templates: list[Any], examples: Examples, n_first: int) -> tuple[list
 
 def taught(estimator: Any, points: Any, examples: Examples, classes: Any, method: str) -> Any:
     """Return the estimator after it has learned transformed examples."""
-    takes = parameters_of(type(estimator), method)
+    takes = parameters_of(getattr(type(estimator), method))
     chosen = list(examples.values())
     options: dict[str, Any] = {}
     if classes is not None and "classes" in takes:
