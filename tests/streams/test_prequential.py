@@ -223,6 +223,29 @@ def test_river_gives_what_its_own_loop_gives():
     assert last.cumulative.accuracy == pytest.approx(np.mean(hits))
 
 
+def test_a_model_with_the_methods_of_river_is_enough():
+    class Latest:
+        """Repeats the latest label; only the methods are River's."""
+
+        label = None
+
+        def learn_one(self, x, y):
+            self.label = y
+
+        def predict_one(self, x):
+            return self.label
+
+        def predict_proba_one(self, x):
+            return {self.label: 1.0}
+
+    model = Latest()
+    y = np.array([0, 0, 1, 1, 1, 0, 0, 0])
+    (record,) = prequential(np.zeros((8, 1)), y, {"latest": model})
+    assert record.cumulative.accuracy == 5 / 8
+    assert record.cumulative.kappa_t == 0.0
+    assert model.label is None  # a copy has learned
+
+
 def test_river_with_several_classes_regressors_and_detectors():
     rng = np.random.default_rng(0)
     y = rng.integers(3, size=150)

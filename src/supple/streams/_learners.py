@@ -5,6 +5,7 @@
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import deepcopy
 from itertools import pairwise
 from typing import Any
 
@@ -116,7 +117,7 @@ class RiverLearner(Learner):
             # Binary models of River know no labels but these.
             self._labels = [False, True]
             self._codes = {False: 0, True: 1}
-        self.model = model.clone()
+        self.model = model.clone() if hasattr(model, "clone") else deepcopy(model)
 
     def rows(self, X: Any) -> list[Any]:
         if X.ndim != 2:  # texts, for River's own extractors of features
