@@ -1,7 +1,5 @@
 """Checks of what the user passes in as a stream."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 from typing import Any
 
 import numpy as np

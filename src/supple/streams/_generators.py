@@ -1,7 +1,5 @@
 """Streams that are drawn at random and change where one says."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Learners on their way through a stream: those of scikit-learn's API, and those of River."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

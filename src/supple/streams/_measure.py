@@ -1,7 +1,5 @@
 """What is measured of a model on its way through a stream: time, errors, size."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 import inspect
 import pickle
 import time

@@ -1,7 +1,5 @@
 """The three kinds of learners: what they learn from, and how their answers are scored."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A pipeline whose transformers learn first, and then stay as they are."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 from __future__ import annotations
 
 from typing import Any, Self

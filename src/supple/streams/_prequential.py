@@ -1,7 +1,5 @@
 """Test, then train: every example is predicted before it is learned."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 import time
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """A collection in which another category becomes relevant (Klinkenberg & Joachims 2000)."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Raw examples by their ids, as they came, before any transformer has seen them."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """The steps of a stream pipeline: their parameters, and what they must be able to do."""
 
-# ruff: noqa: TID251  (above the estimators)
-
 from __future__ import annotations
 
 import inspect
