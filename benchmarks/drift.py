@@ -133,9 +133,7 @@ def table(name: str, repetitions: int) -> dict[str, dict[str, list[Course]]]:
             print(f"| {scenario} | {who} | {cells} |")
         print(verdict(scenario, dict(zip(STRATEGIES, [row[0] for row in ours], strict=True))))
     starts = np.mean([course.start for course in found["A"]["adaptive size"]], axis=0) + 1
-    print(
-        f"\nmean first batch of the window in A after batches 10 to 13, the change being with batch 11: {starts[9:13].round(2)}"
-    )
+    print(f"\nA changes with batch 11; mean start after batches 10 to 13: {starts[9:13].round(2)}")
     return found
 
 
