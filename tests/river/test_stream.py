@@ -82,7 +82,7 @@ def test_any_walk_ends_at_the_fit_on_the_examples_left(actions, kernel):
         SVC(kernel=lambda A, B: np.exp(-np.abs(A[:, None] - B[None]).sum(axis=2))),
         LeaveOneOutCalibrator(SVC(gamma=0.3)),
     ],
-    ids=lambda m: type(m).__name__ + str(getattr(m, "memory", None) or getattr(m, "kernel", "")),
+    ids=lambda m: f"{type(m).__name__} {type(getattr(m, 'memory', None)).__name__}",
 )
 def test_a_model_that_grows_equals_one_with_all_columns_from_the_start(machine):
     rows = list(stream(60))
