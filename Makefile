@@ -15,7 +15,7 @@ PEERS = scikit-learn-intelex libsvm-official thundersvm-cpu
 RVM_PEERS = fastrvm dlib-bin sklearn-rvm
 CONFORMAL_PEERS = online-cp numba
 
-.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-estimates bench-ids bench-rvm bench-serving dropin exactness endurance fuzz interrupts stress asan docs install clean help
+.PHONY: demo test test-simd lint bench bench-batch bench-online bench-memory bench-estimates bench-ids bench-rvm bench-serving bench-streams dropin exactness endurance fuzz interrupts stress asan docs install clean help
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -69,6 +69,13 @@ bench-estimates: $(READY) ## leave-one-out, probabilities, conformal prediction 
 	$(RUN) benchmarks/probabilities.py
 	$(RUN) benchmarks/conformal.py
 	$(RUN) benchmarks/influence.py
+
+bench-streams: $(READY) ## windows, novelty, alarms and whole learners on streams that change (SUPPLE_DATA: text, EEG, elec2)
+	$(RUN) benchmarks/drift.py
+	$(RUN) benchmarks/drift.py --search
+	$(RUN) benchmarks/novelty.py
+	$(RUN) benchmarks/drift_watch.py
+	$(RUN) benchmarks/prequential.py
 
 bench-ids: $(READY) ## integer and string ids: a table of a million, and whole updates (IDS: options)
 	$(RUN) benchmarks/ids.py $(IDS)

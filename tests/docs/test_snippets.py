@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import matplotlib
+import matplotlib.pyplot as plt
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -44,6 +45,7 @@ def test_python_blocks_run(page, monkeypatch, tmp_path):
     for line, code in blocks(page):
         # The leading newlines make a traceback point to the line of the page.
         exec(compile("\n" * line + code, name(page), "exec"), namespace)
+    plt.close("all")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
