@@ -10,9 +10,11 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from supple._core import gather_margin
 
 import supple
 from supple.diagnostics import ConformalClassifier, ConformalRegressor, ExchangeabilityMartingale
+from supple.diagnostics._candidates import first_equals
 from tests.diagnostics.test_unchanged import fingerprint
 
 TIE = 1e-7
@@ -107,6 +109,45 @@ def test_equal_examples_are_treated_alike(form):
     conformal = ConformalClassifier(supple.SVC(C=2.0, gamma=0.3)).fit(points, y)
     expected = brute_force(conformal.estimator_, X, y, X[:12])
     np.testing.assert_allclose(conformal.p_values(points[:12]), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["dense", "csr"])
+@pytest.mark.parametrize("values", [[-1.0, -0.0, 0.0, 2.0], np.linspace(-1, 1, 40)])
+def test_first_equals(values, form):
+    X = np.random.default_rng(0).choice(values, size=(90, 2))
+    expected = [np.flatnonzero((row == X).all(axis=1))[0] for row in X]
+    found = first_equals(sparse.csr_matrix(X) if form == "csr" else X)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_more_members_than_have_rows_by_themselves():
+    X, y = sample(1100)
+    queries, labels = sample(4, seed=1)
+    conformal = ConformalClassifier(supple.SVC(gamma=0.5)).fit(X, y)
+    expected = brute_force(conformal.estimator_, X, y, queries)
+    np.testing.assert_allclose(conformal.p_values(queries), expected, rtol=1e-12)
+    p = conformal.learn_p_values(queries, labels)
+    assert p[0] == pytest.approx(expected[0, conformal.classes_.tolist().index(labels[0])])
+    everyone, all_labels = np.vstack([X, queries]), np.append(y, labels)
+    s = scores(conformal.estimator_, everyone, all_labels, np.ones(1104))
+    assert p[3] == pytest.approx(np.mean(s >= s[-1] - TIE))
+
+
+def test_paths_from_gathered_values_stay_in_double_precision():
+    X, y = sample(1500)
+    model = supple.SVC(gamma=0.5).fit(X, y)
+    (head,) = model._model.state.head_states.values()
+    core, zero = head.core, np.zeros(1)
+    core.refresh()
+    gather_margin(core)
+    at_bound = np.flatnonzero((core.x != 0.0) & ((core.x == core.lo) | (core.x == core.hi)))
+    finished, breakpoints = core.path(at_bound[:1], zero, zero, core.target[:1])
+    assert finished
+    assert breakpoints
+    assert not core.rough
+    kx = core.kx
+    core.refresh()
+    np.testing.assert_allclose(kx, core.kx, atol=1e-11)
 
 
 @pytest.mark.parametrize("classes", [2, 3])

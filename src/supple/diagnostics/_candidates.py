@@ -46,20 +46,42 @@ class Scores(NamedTuple):
         return float((larger + (equal if tau is None else tau * equal)) / (len(held) + 1))
 
 
-def row_numbers(X: Any) -> NDArray[np.intp]:
-    """Return a number for each row; equal rows have the same."""
+def first_equals(X: Any) -> NDArray[np.intp]:
+    """Return for each row the number of the first that is equal to it."""
+    numbers = np.arange(X.shape[0])
     if sparse.issparse(X):
         X = sparse.csr_matrix(X, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
         ends = zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist(), strict=True)
         keys = [X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in ends]
+        maybe = numbers
     elif X.dtype == object:
-        return np.arange(len(X))
+        return numbers
     else:
-        keys = [row.tobytes() for row in X + 0.0]  # no negative zeros
-    numbers: dict[bytes, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+        X = X + 0.0  # no negative zeros
+        maybe = _repeated(_digests(X))
+        keys = [X[row].tobytes() for row in maybe.tolist()]
+    first: dict[bytes, int] = {}
+    numbers[maybe] = [first.setdefault(*one) for one in zip(keys, maybe.tolist(), strict=True)]
+    return numbers
+
+
+def _digests(X: NDArray[np.float64]) -> NDArray[np.uint64]:
+    """Return a number for each row; those of equal rows are equal, of others hardly ever."""
+    bits = np.ascontiguousarray(X).view(np.uint64)
+    factors = np.random.default_rng(0).integers(2**64, size=X.shape[1], dtype=np.uint64)
+    mixed: NDArray[np.uint64] = (bits ^ (bits >> np.uint64(32))) @ (factors | np.uint64(1))
+    return mixed
+
+
+def _repeated(values: NDArray[np.uint64]) -> NDArray[np.intp]:
+    """Return the places of values that occur more than once, in ascending order."""
+    order = np.argsort(values)
+    again = values[order[1:]] == values[order[:-1]]
+    repeated = np.zeros(len(values), dtype=bool)
+    repeated[order[1:][again]] = repeated[order[:-1][again]] = True
+    return np.flatnonzero(repeated)
 
 
 class _Reader:
@@ -78,8 +100,8 @@ class _Reader:
     def scores(self, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
         """Return the scores by slot; those who are no members, or have no box, have -inf.
 
-        `rows` are the numbers of the feature vectors by slot, if some may be equal: how equal ones
-        divide their coefficients is not determined, so that each gets the mean share.
+        `rows` number the feature vectors by slot, if some may be equal: how equal ones divide
+        their coefficients is not determined, so that each gets the mean share.
         """
         core, width = self._core, self._width
         if core.rough:
@@ -114,11 +136,10 @@ class _Rows:
     def __init__(self, held: Any, guests: Any) -> None:
         both = [held, guests]
         joined = sparse.vstack(both, "csr") if sparse.issparse(held) else np.concatenate(both)
-        self._numbers, n = row_numbers(joined), held.shape[0]
+        self._numbers, n = first_equals(joined), held.shape[0]
         self.size = len(self._numbers)
-        of_held = self._numbers[:n]
-        self.of_held = self._numbers if len(np.unique(of_held)) < n else None
-        self._twin = np.isin(self._numbers[n:], of_held)
+        self.of_held = None if (self._numbers[:n] == np.arange(n)).all() else self._numbers
+        self._twin = self._numbers[n:] < n
 
     def with_guest(self, guest: int) -> NDArray[np.intp] | None:
         """Return the numbers by slot, unless all examples and the guest differ."""

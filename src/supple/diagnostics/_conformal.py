@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 
-from supple.diagnostics._candidates import Candidates, Scores, row_numbers, score_all
+from supple.diagnostics._candidates import Candidates, Scores, first_equals, score_all
 from supple.diagnostics._checks import examine
 from supple.diagnostics._conformal_checks import check_level, fresh, held
 from supple.errors import InvalidInputError
@@ -285,6 +285,9 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
             code = int(batch.targets[0])
             if model.state.per_class[code] > 0 and model.state.head_states:
                 _require_exact(estimator, model)
+                for head in model.state.head_states.values():
+                    if head.core.rough:  # once, for paths keep what is sharp so
+                        head.core.refresh()
                 return float(self._tried(model, batch.X, [code])[0, 0])
             return self._of_new_class(estimator, model, batch)
 
@@ -297,7 +300,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
             with engine.operation() as op:
                 ids = state.number(batch.ids, 1)
                 engine.add(op, batch.X, batch.targets, batch.weight, ids, None)
-            rows = row_numbers(state.points(np.arange(n + 1)))
+            rows = first_equals(state.points(np.arange(n + 1)))
             scores = score_all(state, n + 1, rows)
             found = Scores(scores[:n], float(scores[n]))
             return self._p(found, self._among(model, n, int(batch.targets[0])))
