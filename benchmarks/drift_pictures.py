@@ -27,7 +27,7 @@ def draw(found: dict[str, dict[str, list[Any]]], estimates: list[Any], folder: s
         }
         marks = [change - 0.5 for change in CHANGES[scenario]]
         CourseDisplay(curves, x=BATCHES, change_points=marks).plot(ax)
-        ax.set(title=f"scenario {scenario}")
+        ax.set(title=f"scenario {scenario}", xticks=range(2, 21, 3))
         if scenario != "A":
             ax.get_legend().remove()
             ax.set(ylabel="")
@@ -48,5 +48,5 @@ def draw(found: dict[str, dict[str, list[Any]]], estimates: list[Any], folder: s
     names = ("bound (xi-alpha)", "exact leave-one-out", "error on the next batch")
     curves = dict(zip(names, np.array(estimates).T, strict=True))
     CourseDisplay(curves, change_points=[10.5]).plot(right)
-    right.set(title="the window chosen in scenario A, seed 0")
+    right.set(title="the window chosen in scenario A, seed 0", xticks=range(1, 20, 3))
     figure.savefig(target / "drift-search.png", dpi=70)

@@ -185,6 +185,7 @@ class WindowDisplay(Display):
         for position in self.change_points:
             ax.axvline(position - 0.5, **QUIET)
         ax.set(xlabel="batches in the window", ylabel="after batch")
+        _whole_numbers(ax)
         return self
 
 
@@ -284,8 +285,15 @@ class WindowSearchDisplay(Display):
             linestyle="--", label="window chosen",
         )  # fmt: skip
         ax.set(xlabel="after batch", ylabel="window begins with batch")
+        _whole_numbers(ax)
         ax.legend()
         return self
+
+
+def _whole_numbers(ax: Any) -> None:
+    """Let the ticks of both axes be batches."""
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.get_major_locator().set_params(integer=True)
 
 
 def _history(owner: type[Display], model: Any) -> tuple[WindowChoice, ...]:
