@@ -81,6 +81,8 @@ def same(a, b):
     """Whether two looks agree, numbers to rounding."""
     if isinstance(a, str) or isinstance(b, str) or isinstance(a, dict):
         return type(a) is type(b) and a == b
+    if isinstance(a, tuple):  # records, in which NaN is the same as NaN
+        return repr(a) == repr(b)
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape:
         return False

@@ -326,7 +326,8 @@ MISTAKES = {
         lambda m: m.partial_fit(X, Y, weight=Y),
         r"SVC\.partial_fit\(\)",
         "'weight'",
-        r"SVC\.partial_fit\(X, y, classes=None, sample_weight=None, \*, ids=None, groups=None\)",
+        r"SVC\.partial_fit\(X, y, classes=None, sample_weight=None, \*, ids=None, groups=None, "
+        r"timestamps=None\)",
         error=TypeError,
     ),
     "y left out": Mistake(
