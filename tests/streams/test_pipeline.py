@@ -1,6 +1,7 @@
 """StreamPipeline beside scaling by hand; warm-up, refreezing, and what is kept of raw rows."""
 
 import pickle
+import threading
 
 import numpy as np
 import pytest
@@ -403,3 +404,29 @@ def test_names_that_cannot_be_counted_on(data):
     model = make(10).partial_fit(X[:20], y[:20], ids=[f"e{i}" for i in range(20)])
     with pytest.raises(InvalidInputError, match="cannot be continued by counting"):
         model.partial_fit(X[20:], y[20:])
+
+
+def test_threads_that_learn_at_the_same_time_lose_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(240, 3))
+    y = (X[:, 0] > 0).astype(int)
+    model = StreamPipeline([("scale", StandardScaler()), ("svm", SVC(gamma=0.5))], n_warmup=30)
+    model.partial_fit(X[:40], y[:40])
+    failures = []
+
+    def learn(start):
+        try:
+            for row in range(start, start + 50):
+                model.partial_fit(X[row : row + 1], y[row : row + 1])
+                model.predict(X[:5])
+        except Exception as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=learn, args=(40 + 50 * k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+    assert sorted(model.ids_.tolist()) == list(range(240))
+    assert pickle.loads(pickle.dumps(model)).predict(X).shape == (240,)

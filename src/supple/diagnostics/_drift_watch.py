@@ -17,6 +17,7 @@ from supple.diagnostics._drift_checks import (
     check_scores,
     listeners,
 )
+from supple.locks import LOCK, reads, writes
 
 __all__ = ["DriftEvent", "DriftWatch"]
 
@@ -175,6 +176,7 @@ class DriftWatch:
 
     # ------------------------------------------------------------------ taking in
 
+    @writes
     def update(self, X: ArrayLike) -> list[DriftEvent]:
         """Take in rows of the stream.
 
@@ -190,6 +192,7 @@ class DriftWatch:
         """
         return self._take(check_rows(self, X, self._state.width), self._take_rows)
 
+    @writes
     def update_scores(self, scores: ArrayLike) -> list[DriftEvent]:
         """Take in scores of new examples.
 
@@ -327,6 +330,10 @@ class DriftWatch:
         if self.estimator is not None and self._state.model is None:
             return "fitting"
         return "watching" if len(self._state.ranks) >= self.n_reference else "gathering"
+
+    @reads
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != LOCK}
 
     def __repr__(self) -> str:
         return (

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from supple.errors import InvalidInputError
 from supple.estimators._ids import IdsLike
+from supple.locks import LOCK, reads, writes
 from supple.streams._rows import (
     Examples,
     check_alike,
@@ -85,6 +86,7 @@ class StreamPipeline(StreamSteps):
 
     # ------------------------------------------------------------------ learning
 
+    @writes
     def fit(
         self,
         X: Any,
@@ -116,6 +118,7 @@ class StreamPipeline(StreamSteps):
         self.__dict__.update(_declared=None, _next_id=number_after(new, 0))
         return self
 
+    @writes
     def partial_fit(
         self,
         X: Any,
@@ -162,6 +165,7 @@ class StreamPipeline(StreamSteps):
         self.__dict__.update(_declared=classes, _next_id=number_after(new, next_id))
         return self
 
+    @writes
     def finish_warmup(self) -> Self:
         """End the warm-up with the examples that have come so far; do nothing if it is over.
 
@@ -181,6 +185,7 @@ class StreamPipeline(StreamSteps):
         self._freeze(kept, len(kept), self.__dict__.get("_declared"), "partial_fit")
         return self
 
+    @writes
     def refreeze(self) -> Self:
         """Fit the transformers anew to the examples held, and learn these again with them.
 
@@ -236,6 +241,7 @@ class StreamPipeline(StreamSteps):
     # ------------------------------------------------------------------ what passes through
 
     @available_if(final_has("forget"))  # type: ignore[untyped-decorator]
+    @writes
     def forget(
         self,
         ids: IdsLike | None = None,
@@ -273,6 +279,7 @@ class StreamPipeline(StreamSteps):
         return self
 
     @available_if(final_has("reweight"))  # type: ignore[untyped-decorator]
+    @writes
     def reweight(self, ids: IdsLike, sample_weight: ArrayLike, *, missing: str = "error") -> Self:
         """Change the weights of examples exactly.
 
@@ -299,20 +306,24 @@ class StreamPipeline(StreamSteps):
         self.__dict__.update(_examples=kept | changed)
         return self
 
+    @reads
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict by the last step; raise NotFittedError during the warm-up."""
         return self._frozen().predict(self.transform(X))
 
     @available_if(final_has("decision_function"))  # type: ignore[untyped-decorator]
+    @reads
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Evaluate the decision function; raise NotFittedError during the warm-up."""
         return self._frozen().decision_function(self.transform(X))
 
     @available_if(final_has("score"))  # type: ignore[untyped-decorator]
+    @reads
     def score(self, X: Any, y: Any = None) -> float:
         """Return the score of the last step; raise NotFittedError during the warm-up."""
         return self._frozen().score(self.transform(X), y)
 
+    @reads
     def transform(self, X: Any) -> Any:
         """Return raw examples as the frozen transformers give them to the last step."""
         self._frozen()
@@ -326,11 +337,13 @@ class StreamPipeline(StreamSteps):
     # ------------------------------------------------------------------ state
 
     @property
+    @reads
     def warming_up_(self) -> bool:
         """Whether examples are still kept back."""
         return "estimator_" not in self.__dict__
 
     @property
+    @reads
     def ids_(self) -> NDArray[Any]:
         """Ids of the examples held or kept back."""
         if not self.warming_up_:
@@ -340,9 +353,16 @@ class StreamPipeline(StreamSteps):
         return np.array(names, dtype=np.int64 if integers else object)
 
     @property
+    @reads
     def classes_(self) -> NDArray[Any]:
         """Labels of the last step."""
         return self._frozen().classes_
+
+    @reads
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        state.pop(LOCK, None)
+        return state
 
     def __sklearn_is_fitted__(self) -> bool:
         return not self.warming_up_
