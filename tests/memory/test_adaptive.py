@@ -134,6 +134,26 @@ def test_single_examples_as_batches():
     assert_allclose(model.decision_function(X), plain.decision_function(X), atol=1e-7)
 
 
+def test_a_weight_given_beside_the_window_waits_for_it():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 2))
+    y = X[:, 0] > 0
+    y[80:] = ~y[80:]
+    model = WindowedSVC(kernel="linear").partial_fit(
+        X[:20], y[:20], sample_weight=[0.0] + [1.0] * 19
+    )
+    model.reweight([3], [0.0])
+    for start in range(20, 160, 20):
+        model.partial_fit(X[start : start + 20], y[start : start + 20])
+    assert model.window_start_ == 80
+    before = model.decision_function(X)
+    model.reweight([0, 3], [1.0, 2.0])  # which left with weight 0
+    assert model.window_start_ == 80
+    assert_array_equal(model.decision_function(X), before)
+    assert model.memory_._own[0] == 1.0
+    assert model.memory_._own[3] == 2.0
+
+
 def test_batches_of_one_class_wait_for_another():
     model = WindowedSVC(kernel="linear")
     model.partial_fit([[0.0], [1.0]], [0, 0])

@@ -151,11 +151,12 @@ class AdaptiveWindow(Memory):
             estimate = held.error(latest) if len(latest) else math.nan
             tried.append(WindowCandidate(start, number, estimate))
         choice = _best(tried)
-        leaving = (arrival < choice.start) & (own > 0.0)
+        beside = arrival < choice.start
+        leaving = beside & (own > 0.0)
         if leaving.any():
             yield Change(slots[leaving], np.zeros(int(leaving.sum())))
-        outside = dict(zip(held.ids[leaving].tolist(), own[leaving].tolist(), strict=True))
-        self._own = outside
+        # Those of weight 0 too: a weight that they are given later must not take them inside.
+        self._own = dict(zip(held.ids[beside].tolist(), own[beside].tolist(), strict=True))
         self.window_start_, self.n_batches_ = choice.start, choice.n_batches
         history = (*self.window_history_, WindowChoice(seen, *choice, tuple(tried)))
         self.window_history_ = history[-_KEPT_CHOICES:]
