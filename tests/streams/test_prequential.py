@@ -8,6 +8,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from river import anomaly, compose, drift, forest, linear_model, multiclass, naive_bayes, tree
 from river import preprocessing as river_preprocessing
 from river import stream as river_stream
@@ -15,7 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import SGDClassifier, SGDRegressor
 from sklearn.svm import SVC as ReferenceSVC
 
-from supple import LASVC, RVC, SVC, SVDD, SVR
+from supple import LASVC, RVC, SVC, SVDD, SVR, WindowedSVC
 from supple.errors import InvalidInputError
 from supple.memory import Window
 from supple.streams import Stream, prequential, rotating_gaussians, sea
@@ -420,3 +421,25 @@ def test_a_label_that_comes_last_and_batches_of_one_class():
     records = list(prequential(X, y, learners, batch_size=5))
     assert [record.error for record in records] == [None] * 2
     assert all(record.cumulative.accuracy < 1.0 for record in records)
+
+
+def test_only_memories_that_go_by_time_are_told_the_time():
+    stream = rotating_gaussians(120, n_concepts=2, random_state=0)
+    learners = {
+        "all": SVC(gamma=0.5),
+        "latest": SVC(gamma=0.5, memory=Window(30)),
+        "once": LASVC(gamma=0.5, random_state=0),
+        "chosen": WindowedSVC(gamma=0.5, unit="time"),  # a unit that only a number has
+        "time": SVC(gamma=0.5, memory=Window(30.0, unit="time")),
+        "preset": WindowedSVC(gamma=0.5, window=30.0, unit="time"),
+        "wrong": SVC(memory=30),
+    }
+    times = np.arange(120.0)
+    run = prequential(stream.X, stream.y, learners, timestamps=times, delay=5.0, batch_size=10)
+    list(run)
+    assert "'memory' parameter of SVC must be" in run["wrong"].error
+    for name in set(learners) - {"wrong"}:
+        assert run[name].error is None
+        assert run[name].n_learned == 114
+    for name in ("latest", "time", "preset"):
+        assert_array_equal(np.sort(run.models[name].ids_), np.arange(84, 114))

@@ -109,6 +109,12 @@ class BaseSVM(FittedAttributes, ABC):
         """Return a memory for a new model, which remembers nothing yet."""
         return KeepAll()
 
+    def _goes_by_time(self) -> bool:
+        """Return whether the memory must be told when examples came."""
+        params = self._current_params()
+        check_constraints(type(self), self._parameter_constraints, params)
+        return self._memory(params).unit == "time"
+
     def _engine(
         self, params: Mapping[str, Any], state: State, memory: Memory
     ) -> Engine | OnlineEngine:

@@ -71,6 +71,8 @@ class Memory:
     keeps_all: ClassVar[bool] = False
     # Whether examples of different groups have become one.
     mixed = False
+    # What it counts, if it goes by examples, batches or time.
+    unit: str | None = None
     # By which estimate of the error it chooses, if it does.
     estimate: str | None = None
     rho: float = 1.0

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from supple.errors import InfeasibleError, InvalidInputError
+from supple.estimators._base import BaseSVM
 from supple.streams._measure import attribute, first_options, machine_of, seeded
 from supple.streams._metrics import Detection, Kind, is_river
 
@@ -68,8 +69,7 @@ class ScikitLearner(Learner):
     ) -> None:
         super().__init__(kind, classes)
         self._template = seeded(estimator, seed)
-        parameters = inspect.signature(estimator.partial_fit).parameters
-        self._takes_timestamps = "timestamps" in parameters
+        self._timed = False
 
     def rows(self, X: Any) -> Any:
         return X
@@ -89,11 +89,20 @@ class ScikitLearner(Learner):
         if model is None:
             model = clone(self._template)
             options = first_options(model, self._classes)
-        if self._takes_timestamps and timestamps is not None:
+            self._timed = timestamps is not None and _asks_for_times(model)
+        if self._timed:
             options["timestamps"] = timestamps
         data = (rows,) if y is None else (rows, y)
         model.partial_fit(*data, **options)
         self.model = model
+
+
+def _asks_for_times(estimator: Any) -> bool:
+    """Return whether examples are learned with their timestamps."""
+    if "timestamps" not in inspect.signature(estimator.partial_fit).parameters:
+        return False
+    # Those of supple refuse timestamps that their memory does not look at.
+    return not isinstance(estimator, BaseSVM) or estimator._goes_by_time()
 
 
 class RiverLearner(Learner):

@@ -60,8 +60,9 @@ def prequential(
         scikit-learn with `partial_fit`, and models of River (`learn_one`), which get features as
         dicts and keep their own seeds. They are cloned.
     timestamps : array-like of shape (n_samples,), default=None
-        When each example arrived, if `stream` is an array: numbers or datetime64. Records have
-        them, and so has a learner whose `partial_fit` takes `timestamps`.
+        When each example arrived, if `stream` is an array: numbers or datetimes. Records have
+        them, and so has a learner whose `partial_fit` takes `timestamps`; of supple's estimators
+        those whose memory goes by time.
     batch_size : int, default=1
         Examples that arrive, are predicted and learned together.
     window : int, default=1000
