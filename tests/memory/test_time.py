@@ -3,6 +3,7 @@
 import datetime
 
 import numpy as np
+import pandas
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
@@ -67,6 +68,32 @@ def test_datetimes():
     assert_array_equal(same.ids_, model.ids_)
     again = SVR(memory=Window(np.timedelta64(7, "D"), unit="time")).fit(X, X[:, 0], timestamps=days)
     assert_array_equal(again.ids_, model.ids_)
+
+
+@pytest.mark.filterwarnings("error")
+def test_datetimes_with_a_time_zone_are_moments():
+    zones = [datetime.timezone(datetime.timedelta(hours=hours)) for hours in (0, 5, -7)]
+    start = datetime.datetime(2024, 1, 1, tzinfo=datetime.UTC)
+    moments = [start + datetime.timedelta(minutes=k) for k in range(30)]
+    given = [moment.astimezone(zones[k % 3]) for k, moment in enumerate(moments)]
+    X = np.arange(30.0)[:, None]
+    model = SVR(memory=Window(60.0 * 7, unit="time")).fit(X, X[:, 0], timestamps=given)
+    assert_array_equal(np.sort(model.ids_), np.arange(23, 30))
+    with pytest.raises(InvalidInputError, match="all of one kind"):
+        model.partial_fit(X[:2], X[:2, 0], timestamps=[given[-1], given[-1].replace(tzinfo=None)])
+    table = pandas.Series(pandas.to_datetime(given, utc=True)).dt.tz_convert("Europe/Berlin")
+    same = SVR(memory=Window(60.0 * 7, unit="time")).fit(X, X[:, 0], timestamps=table)
+    assert_array_equal(same.ids_, model.ids_)
+    table[5] = pandas.NaT
+    with pytest.raises(InvalidInputError, match=r"must be finite\. Got nan in row 5"):
+        same.fit(X, X[:, 0], timestamps=table)
+
+
+def test_numbers_as_objects_are_numbers():
+    times = np.arange(0, 300, 10).astype(object)
+    X = np.arange(30.0)[:, None]
+    model = SVR(memory=Window(60.0, unit="time")).fit(X, X[:, 0], timestamps=times)
+    assert_array_equal(np.sort(model.ids_), np.arange(24, 30))
 
 
 def test_a_window_whose_examples_were_all_forgotten_goes_on():

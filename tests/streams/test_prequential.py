@@ -1,6 +1,6 @@
 """The order of events: batches, labels that come late or never, failures, learners of others."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -395,7 +395,7 @@ X10, Y10 = counting(10)
         ({"stream": Stream(X10, Y10)}, "A Stream has its own targets"),
         ({"timestamps": [3, 2, *range(8)]}, "runs backwards: 2 at position 1 comes after 3"),
         ({"timestamps": np.full(10, np.nan)}, "no finite value at position 0"),
-        ({"timestamps": np.arange(9)}, "must be 10 numbers or datetime64"),
+        ({"timestamps": np.arange(9)}, "must be 10 numbers or datetimes"),
         ({"batch_size": 0}, "'batch_size' parameter of prequential must be an int >= 1. Got 0"),
         ({"window": 2.5}, "'window' parameter"),
         ({"record_every": -1}, "'record_every' parameter"),
@@ -443,3 +443,16 @@ def test_only_memories_that_go_by_time_are_told_the_time():
         assert run[name].n_learned == 114
     for name in ("latest", "time", "preset"):
         assert_array_equal(np.sort(run.models[name].ids_), np.arange(84, 114))
+
+
+@pytest.mark.filterwarnings("error")
+def test_timestamps_as_partial_fit_takes_them():
+    X, y = counting(10)
+    days = [datetime(2024, 1, day, tzinfo=UTC) for day in range(1, 11)]
+    dated = Stream(X, y, timestamps=days)
+    assert dated.timestamps.dtype.kind == "M"
+    run = prequential(dated, learners={"d": Diary()}, delay=timedelta(days=3))
+    assert next(run).n_learned == 6
+    for wrong in ([*days[:9], 3.0], ["2024"] * 10, [None] * 10):
+        with pytest.raises(InvalidInputError, match="'timestamps'"):
+            Stream(X, y, timestamps=wrong)

@@ -4,6 +4,7 @@ Nothing here changes an argument. Everything raises before the engine is touched
 """
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any
@@ -203,12 +204,40 @@ def _not_a_number(values: NDArray[Any]) -> str:
     return next((f"{show(v)} ({type(v).__name__})" for v in bad), "")
 
 
+def as_moments(times: Any) -> NDArray[Any]:
+    """Return timestamps as numbers or datetime64, those with a time zone in UTC.
+
+    Raise TypeError or ValueError for objects that are neither.
+
+    Examples
+    --------
+    >>> from datetime import datetime, timedelta, timezone
+    >>> as_moments([datetime(2024, 1, 1, tzinfo=timezone(timedelta(hours=1)))])
+    array(['2023-12-31T23:00:00.000000'], dtype='datetime64[us]')
+    """
+    given = np.asarray(times)
+    if given.dtype != object:
+        return given
+    values = given.ravel().tolist()
+    if values and all(isinstance(v, Real | Decimal) for v in values):
+        return given.astype(np.float64)  # as datetimes they would be microseconds
+    zoned = [isinstance(v, datetime) and v.tzinfo is not None for v in values]
+    if any(zoned):
+        missing = [v != v for v in values]  # NaT of pandas
+        if not all(np.logical_or(zoned, missing)):
+            raise TypeError("Only some of the timestamps have a time zone.")
+        # NumPy converts them, too, but warns that it keeps no zone.
+        values = [
+            None if gone else v.astimezone(UTC).replace(tzinfo=None)
+            for v, gone in zip(values, missing, strict=True)
+        ]
+    return np.array(values, dtype="datetime64[us]").reshape(given.shape)
+
+
 def check_times(times: Any, n: int) -> NDArray[np.float64]:
     """Return `n` finite timestamps; datetimes as seconds since 1970."""
     try:
-        given = np.asarray(times)
-        if given.dtype == object:
-            given = given.astype("datetime64[us]")
+        given = as_moments(times)
     except (TypeError, ValueError):
         raise InvalidInputError(
             f"'timestamps' must be numbers or datetimes of shape ({n},), all of one kind. Got "

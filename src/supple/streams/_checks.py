@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from supple.errors import InvalidInputError
+from supple.estimators._validation import as_moments
 
 __all__ = ["check_count", "check_data", "check_share", "check_timestamps", "is_count"]
 
@@ -37,11 +38,14 @@ def check_targets(y: Any, what: str) -> NDArray[Any]:
 
 def check_timestamps(timestamps: Any, n: int) -> NDArray[Any]:
     """Return moments, one per example, that never run backwards."""
-    moments = np.asarray(timestamps)
+    try:
+        moments = as_moments(timestamps)
+    except (TypeError, ValueError):
+        moments = np.asarray(timestamps, dtype=object)
     if moments.shape != (n,) or moments.dtype.kind not in "iufM":
         raise InvalidInputError(
-            f"'timestamps' must be {n} numbers or datetime64 values, one per row of X. Got shape "
-            f"{moments.shape} of {moments.dtype} instead."
+            f"'timestamps' must be {n} numbers or datetimes of one kind, one per row of X. Got "
+            f"shape {moments.shape} of {moments.dtype} instead."
         )
     missing = np.isnat(moments) if moments.dtype.kind == "M" else ~np.isfinite(moments)
     if missing.any():

@@ -29,7 +29,7 @@ class Stream:
         Positions of the first examples of every new concept; of a gradual change, where it begins
         and where it has ended. Empty if none are known.
     timestamps : array-like of shape (n_samples,), default=None
-        When each example arrived: numbers or datetime64, never running backwards.
+        When each example arrived: numbers or datetimes, never running backwards.
     metadata : mapping, default={}
         What else is known of it. "feature_names", taken from a DataFrame if X is one, are the keys
         of the features of River's learners.
