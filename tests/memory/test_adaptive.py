@@ -271,6 +271,7 @@ def test_bad_parameters(memory, message):
         (SVR(memory=AdaptiveWindow()), "estimate='leave_one_out'"),
         (NuSVC(memory=AdaptiveWindow()), "estimate='leave_one_out'"),
         (SVDD(memory=AdaptiveWindow("leave_one_out")), "no error to choose a window by"),
+        (SVDD(memory=AdaptiveWindow()), "no error to choose a window by"),  # not by another, either
         (OneClassSVM(memory=AdaptiveWindow("leave_one_out")), "no error to choose a window by"),
     ],
     ids=lambda each: type(each).__name__,
@@ -297,3 +298,20 @@ def test_presets_of_windowed_svc():
         WindowedSVC(window=2.5).fit(X, y)
     with pytest.raises(InvalidInputError, match="'window' parameter of WindowedSVC"):
         WindowedSVC(window="best").fit(X, y)
+
+
+def test_spans_of_numpy():
+    X, y, _ = turning()
+    minute, times = np.timedelta64(1, "m"), np.arange(len(y)) * 2.0
+    model = WindowedSVC(window=minute, unit="time", gamma=0.5).fit(X, y, timestamps=times)
+    assert model.window_start_ == len(y) - 30
+    with pytest.raises(InvalidInputError, match="'size' parameter of Window must be an int"):
+        WindowedSVC(window=minute, unit="batches").fit(X, y)  # no matter that NumPy compares them
+    with pytest.raises(InvalidInputError, match="'size' parameter of Window must be a number"):
+        WindowedSVC(window=-minute, unit="time").fit(X, y, timestamps=times)
+
+
+def test_a_window_that_is_chosen_takes_no_timestamps():
+    X, y, _ = turning()
+    with pytest.raises(InvalidInputError, match="adaptive window, which counts batches"):
+        WindowedSVC(unit="time").fit(X, y, timestamps=np.arange(len(y)))

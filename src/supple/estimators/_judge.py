@@ -41,17 +41,17 @@ class Judge:
         self._test: Any = None
         if memory.estimate == "xi_alpha":
             self._test = XiAlphaTest(float(memory.rho))
+        if not (self._classifies or estimator._y_check):
+            raise InvalidInputError(
+                f"The 'memory' parameter of {type(estimator).__name__} cannot be {memory}: without "
+                "labels or targets there is no error to choose a window by. Choose Window."
+            )
         hinge = self._classifies and isinstance(model.state.problem, CSVC)
         if self._test is not None and not hinge:
             raise InvalidInputError(
                 f"The 'memory' parameter of {type(estimator).__name__} cannot be {memory}: the "
                 "xi-alpha estimate is for classifiers with the hinge loss, such as SVC. Choose "
                 "estimate='leave_one_out'."
-            )
-        if not (self._classifies or estimator._y_check):
-            raise InvalidInputError(
-                f"The 'memory' parameter of {type(estimator).__name__} cannot be {memory}: without "
-                "labels or targets there is no error to choose a window by. Choose Window."
             )
 
     def __call__(self, slots: NDArray[np.int64]) -> float:

@@ -100,7 +100,8 @@ def fits_float(value: Real) -> bool:
 
 def _check_number(owner: str, name: str, value: Any) -> None:
     """Refuse numbers beyond float64, such as 10**400, which the declared ranges admit."""
-    if isinstance(value, Real) and not fits_float(value):
+    number = isinstance(value, Real) and not isinstance(value, np.timedelta64)
+    if number and not fits_float(value):
         raise InvalidParameterError(
             f"The '{name}' parameter of {owner} must fit into float64. Got {show(value)} "
             "instead. Give a number between 1e-300 and 1e300."

@@ -7,6 +7,7 @@ from datetime import timedelta
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple.estimators.svc import SVC
@@ -80,9 +81,10 @@ class WindowedSVC(SVC):
         "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
         "window": [
             StrOptions({"adaptive", "full", "last"}),
+            np.timedelta64,  # before the numbers: NumPy counts it among the integers
+            timedelta,
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0.0, None, closed="neither"),
-            timedelta,
         ],
         "unit": [StrOptions({"batches", "examples", "time"})],
         "estimate": [StrOptions({"xi_alpha", "leave_one_out"})],

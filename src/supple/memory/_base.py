@@ -209,7 +209,9 @@ class Memory:
 
     def _check_count(self, name: str, least: int) -> None:
         value = getattr(self, name)
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        # NumPy counts a span of time among the integers.
+        count = isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
+        if not count or value < least:
             self._refuse(name, f"an int in the range [{least}, inf)")
 
     def _check_positive(self, name: str, value: Any = None) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from supple.memory._base import Change, Held, Memory
-from supple.memory._clock import Clock
+from supple.memory._clock import Clock, refuse_times
 
 __all__ = ["AdaptiveWindow", "WindowCandidate", "WindowChoice"]
 
@@ -115,6 +115,7 @@ class AdaptiveWindow(Memory):
     # ------------------------------------------------------------------ a batch
 
     def arrives(self, seen: int, n: int, times: np.ndarray | None) -> None:
+        refuse_times(times, "an adaptive window, which counts batches")
         clock = self._clock.arrived(seen, n, times)
         if self.longest is not None and len(clock.marks) > self.longest:
             clock = clock.without(int(clock.marks[-self.longest]))
