@@ -154,6 +154,20 @@ def test_a_weight_given_beside_the_window_waits_for_it():
     assert model.memory_._own[3] == 2.0
 
 
+@pytest.mark.parametrize("n_estimated", [None, 5])
+def test_a_batch_without_weight_leaves_the_window_where_it_began(n_estimated):
+    X, y, _ = turning()
+    model = WindowedSVC(gamma=0.5, n_estimated=n_estimated)
+    for start in range(0, len(y), BATCH):
+        model.partial_fit(X[start : start + BATCH], y[start : start + BATCH])
+    start, decision = model.window_start_, model.decision_function(X)
+    assert start > 0
+    model.partial_fit(X[:5], y[:5], sample_weight=np.zeros(5))  # nothing to estimate on
+    assert math.isnan(model.window_history_[-1].estimate)
+    assert model.window_start_ == start
+    assert_allclose(model.decision_function(X), decision, atol=1e-8)
+
+
 def test_batches_of_one_class_wait_for_another():
     model = WindowedSVC(kernel="linear")
     model.partial_fit([[0.0], [1.0]], [0, 0])

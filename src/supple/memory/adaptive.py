@@ -151,7 +151,7 @@ class AdaptiveWindow(Memory):
             closed &= ~opening
             estimate = held.error(latest) if len(latest) else math.nan
             tried.append(WindowCandidate(start, number, estimate))
-        choice = _best(tried)
+        choice = _best(tried, self.window_start_)
         beside = arrival < choice.start
         leaving = beside & (own > 0.0)
         if leaving.any():
@@ -181,10 +181,14 @@ class AdaptiveWindow(Memory):
         return np.where(beside, 0.0, weight)
 
 
-def _best(tried: list[WindowCandidate]) -> WindowCandidate:
-    """Return the candidate with the least estimate, of equal ones the longest."""
+def _best(tried: list[WindowCandidate], before: int) -> WindowCandidate:
+    """Return the candidate with the least estimate, of equal ones the longest.
+
+    Without any estimate, as of one class or of a batch without weight, the window goes on from
+    where it began `before`.
+    """
     known = [candidate for candidate in tried if not math.isnan(candidate.estimate)]
-    if not known:  # wait with all that there is for a second class
-        return tried[-1]
+    if not known:
+        return next((c for c in tried if c.start <= before), tried[-1])
     least = min(candidate.estimate for candidate in known)
     return max((c for c in known if c.estimate == least), key=lambda c: c.n_batches)
