@@ -21,7 +21,7 @@ def test_classes_appear_and_vanish(iris):
         model.partial_fit(X[y == 1], y[y == 1])
         assert_array_equal(model.classes_, [1])
         assert_array_equal(model.predict(X), np.ones(150))
-        with pytest.raises(InfeasibleError, match="needs two classes"):
+        with pytest.raises(InfeasibleError, match="needs two classes; so far only class 1 has"):
             model.decision_function(X)
         assert model.support_.size == 0
         model.partial_fit(X[y == 0], y[y == 0])

@@ -221,7 +221,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
             self._check_any_class(classes)
             raise InfeasibleError(
                 f"The decision function of {type(self).__name__} needs two classes; so far only "
-                f"{show(classes.labels[0])} has examples with weight. predict answers with it."
+                f"class {show(classes.labels[0])} has examples with weight. predict gives that one."
             )
         if classes.only is not None:
             return np.full(self._query(X, model).shape[0], 2.0 * classes.only - 1.0)

@@ -280,7 +280,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         if len(model.codes) < 2:
             raise InfeasibleError(
                 f"The decision function of {type(self).__name__} needs two classes; so far only "
-                f"{show(self.classes_[0])} has examples with weight. predict answers with it."
+                f"class {show(self.classes_[0])} has examples with weight. predict gives that one."
             )
         mean, variance = model.moments(query, self._threads())
         return mean / np.sqrt(1.0 + np.pi / 8.0 * variance)
