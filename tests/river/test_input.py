@@ -13,9 +13,10 @@ pytest.importorskip("river")
 
 from sklearn.svm import SVC as ReferenceSVC
 
-from supple import RVR, SVC, SVR, OneClassSVM
+from supple import RVR, SVC, SVR, OneClassSVM, WindowedSVC
 from supple.diagnostics import LeaveOneOutCalibrator
 from supple.errors import InvalidInputError
+from supple.memory import Window
 from supple.river import AnomalyDetector, Classifier, Regressor
 
 BAD = {
@@ -158,6 +159,28 @@ def test_estimators_that_do_not_fit():
         (Regressor, RVR()),
     ):
         with pytest.raises(InvalidInputError, match=r"'(estimator|gamma)' parameter"):
+            adapter(given)
+
+
+def test_the_kind_of_estimator_is_named():
+    for adapter, given, kind in (
+        (Classifier, SVR(), "a classifier of supple"),
+        (Regressor, SVC(), "a regressor of supple"),
+        (AnomalyDetector, SVC(), "an outlier detector of supple"),
+    ):
+        with pytest.raises(InvalidInputError, match=f"must be {kind}"):
+            adapter(given)
+
+
+def test_memories_that_go_by_time_are_refused():
+    timed = Window(60.0, unit="time")
+    for adapter, given in (
+        (Classifier, SVC(gamma=0.5, memory=timed)),
+        (Classifier, WindowedSVC(gamma=0.5, window=60.0, unit="time")),
+        (Classifier, LeaveOneOutCalibrator(SVC(gamma=0.5, memory=timed))),
+        (Regressor, SVR(gamma=0.5, memory=timed)),
+    ):
+        with pytest.raises(InvalidInputError, match="River's methods take no timestamps"):
             adapter(given)
 
 

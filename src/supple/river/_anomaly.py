@@ -61,7 +61,8 @@ class AnomalyDetector(Adapter, RiverDetector):
     """
 
     _accepted = (BaseOutlier,)
-    _examples = "OneClassSVM()"
+    _kind = "an outlier detector"
+    _example = "OneClassSVM()"
 
     def __init__(self, estimator: Any = None) -> None:
         if estimator is None:

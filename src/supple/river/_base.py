@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 from supple.diagnostics import LeaveOneOutCalibrator
 from supple.errors import InvalidInputError
+from supple.estimators._base import BaseSVM
 from supple.estimators._params import show, takes_gamma
 from supple.estimators._rvm import BaseRVM
 from supple.estimators._widen import widen
@@ -32,7 +33,9 @@ class Adapter:
     """
 
     _accepted: tuple[type[Any], ...]
-    _examples = "SVC()"  # of an estimator, for error messages
+    # For error messages.
+    _kind = "a classifier"
+    _example = "SVC()"
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
@@ -45,8 +48,8 @@ class Adapter:
         given: Any = self.estimator
         if isinstance(given, type) or not isinstance(given, self._accepted):
             raise InvalidInputError(
-                f"The 'estimator' parameter of {name} must be an estimator of supple, such as "
-                f"{self._examples}. Got {show(given)} instead. Other estimators of scikit-learn "
+                f"The 'estimator' parameter of {name} must be {self._kind} of supple, such as "
+                f"{self._example}. Got {show(given)} instead. Other estimators of scikit-learn "
                 "are wrapped by river.compat.convert_sklearn_to_river."
             )
         machine = given
@@ -58,6 +61,12 @@ class Adapter:
             raise InvalidInputError(
                 f"The 'estimator' parameter of {name} cannot have kernel='precomputed', which "
                 "takes no updates. Pass the kernel as a callable, kernel=function(X, Y)."
+            )
+        if isinstance(machine, BaseSVM) and machine._goes_by_time():
+            raise InvalidInputError(
+                f"The 'estimator' parameter of {name} cannot have a memory that goes by time: "
+                f"River's methods take no timestamps. Got {show(given)} instead. Choose "
+                "unit='examples'."
             )
         if isinstance(machine, BaseRVM) and self._gamma_by_name(machine) is not None:
             raise InvalidInputError(
@@ -221,7 +230,7 @@ class Adapter:
             raise InvalidInputError(
                 f"The 'estimator' parameter of {type(self).__name__} is "
                 f"{type(self.estimator_).__name__}, which cannot unlearn. Choose one with exact "
-                f"updates, such as {self._examples}."
+                f"updates, such as {self._example}."
             )
         values, points = check_row(x), self._points()
         row = np.zeros(points.shape[1])

@@ -60,7 +60,8 @@ class Regressor(Adapter, base.MiniBatchRegressor):
     """
 
     _accepted = (SVR, RVR)
-    _examples = "SVR()"
+    _kind = "a regressor"
+    _example = "SVR()"
 
     def __init__(self, estimator: Any = None) -> None:
         super().__init__(SVR(gamma="auto", memory=Window(500)) if estimator is None else estimator)
