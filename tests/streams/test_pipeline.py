@@ -19,7 +19,7 @@ from sklearn.svm import SVC as ReferenceSVC
 
 from supple import LASVC, SVC, SVDD, SVR
 from supple.errors import DuplicateIdError, InvalidInputError, StaleGammaWarning, UnknownIdError
-from supple.memory import Budget, Decay, SupportVectors, Window
+from supple.memory import AdaptiveWindow, Budget, Decay, SupportVectors, Window
 from supple.streams import StreamPipeline, prequential, shifting_gaussians
 
 
@@ -430,3 +430,17 @@ def test_threads_that_learn_at_the_same_time_lose_nothing():
     assert not failures
     assert sorted(model.ids_.tolist()) == list(range(240))
     assert pickle.loads(pickle.dumps(model)).predict(X).shape == (240,)
+
+
+@pytest.mark.parametrize("memory", [Window(3, unit="batches"), AdaptiveWindow()], ids=repr)
+def test_refreezing_refuses_memories_that_count_batches(memory):
+    X, y = shifting_gaussians(200, random_state=0).X, shifting_gaussians(200, random_state=0).y
+    model = StreamPipeline(
+        [("scale", StandardScaler()), ("svm", SVC(gamma=0.5, memory=memory))], n_warmup=30
+    )
+    for start in range(0, 200, 40):
+        model.partial_fit(X[start : start + 40], y[start : start + 40])
+    before = model.ids_.copy()
+    with pytest.raises(InvalidInputError, match="would not know any more when they came"):
+        model.refreeze()
+    np.testing.assert_array_equal(model.ids_, before)

@@ -87,6 +87,8 @@ class AdaptiveWindow(Memory):
     80
     """
 
+    unit = "batches"
+
     def __init__(
         self,
         estimate: str = "xi_alpha",

@@ -224,7 +224,13 @@ class StreamPipeline(StreamSteps):
                 f"refreeze needs an estimator that holds its examples, such as SVC. The last step "
                 f"is {self.estimator_!r}."
             )
-        merged = getattr(self.estimator_.memory_, "stands_for_", {})
+        memory = self.estimator_.memory_
+        if memory.unit in ("batches", "time"):
+            raise InvalidInputError(
+                f"refreeze learns the examples held in one batch, and {memory} would not know any "
+                "more when they came. Use a memory that counts examples, such as Window(500)."
+            )
+        merged = getattr(memory, "stands_for_", {})
         unknown = [k for k in self.estimator_.ids_.tolist() if k not in held or k in merged]
         if unknown:
             raise InvalidInputError(
