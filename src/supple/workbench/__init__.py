@@ -1,0 +1,1 @@
+"""The workbench: a page in the browser on the library."""
