@@ -88,10 +88,11 @@ def test_any_sequence_is_exact_and_can_be_taken_back(steps):
     canvas = canvas_of(8, name="two clouds")
     first, points = decisions(canvas), dict(canvas.points)
     for step in steps:
-        try:
+        if step[0] in ("forget", "move", "weight") and step[1] not in canvas.points:
+            with pytest.raises(InvalidInputError, match="'point'"):
+                perform(canvas, step)
+        else:
             perform(canvas, step)
-        except InvalidInputError as error:
-            assert "'point'" in str(error)
     assert set(canvas.model.ids_.tolist()) == set(canvas.points)
     if canvas.divided:
         assert canvas.model.kkt_violation_ < 1e-8
