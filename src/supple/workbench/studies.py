@@ -1,0 +1,119 @@
+"""Between the workbench and supple.study: what a run does, and how it is shared."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import Any
+
+from supple.errors import InvalidInputError
+from supple.study import StudyRecord, StudySpec, execute, read_table
+from supple.workbench.history import History, Run
+
+FORMAT = "supple-run"
+_MAX_RECORDS = 100_000
+
+
+def run_study(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Run the study of a task, record by record."""
+    spec = StudySpec.from_dict(task["spec"])
+    body = task["body"]
+    table = None if body is None else read_table(body, task["name"])
+    for record in execute(spec, table=table):
+        yield asdict(record)
+
+
+def task_of(run: Run, history: History) -> dict[str, Any]:
+    """Return what the process of a run must know."""
+    name, body = (None, None) if run.data_id is None else history.data(run.data_id)
+    return {"spec": run.spec, "name": name, "body": body}
+
+
+def checked_spec(values: dict[str, Any]) -> StudySpec:
+    """Return the study that `values` describe, or say what is wrong with them."""
+    try:
+        json.dumps(values, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        raise InvalidInputError(
+            "The study holds a number or a character that cannot be written. Use finite numbers."
+        ) from None
+    spec = StudySpec.from_dict(values)
+    spec.check()
+    return spec
+
+
+def as_records(rows: list[dict[str, Any]]) -> list[StudyRecord]:
+    """Return the records of a run as supple.study has them."""
+    return [StudyRecord(**row) for row in rows]
+
+
+def shared(run: Run, records: list[dict[str, Any]]) -> str:
+    """Return a run as text that another workbench can import; uploaded data stay here."""
+    content = {
+        "format": FORMAT,
+        "version": 1,
+        "name": run.name,
+        "notes": run.notes,
+        "spec": run.spec,
+        "records": records,
+    }
+    return json.dumps(content, indent=1, allow_nan=False)
+
+
+def unpacked(text: bytes) -> dict[str, Any]:
+    """Return name, notes, spec and records of a shared run, all checked.
+
+    Raises
+    ------
+    InvalidInputError
+        If the text is not a run that :func:`shared` has written.
+    """
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidInputError(
+            f"This file is not a shared run: {error}. Export one as JSON from the Runs tab."
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise InvalidInputError(
+            f"This file is not a shared run: it has no entry 'format' with the value '{FORMAT}'. "
+            "Export one as JSON from the Runs tab."
+        )
+    rows = content.get("records")
+    if not isinstance(rows, list) or len(rows) > _MAX_RECORDS:
+        raise InvalidInputError(
+            f"The 'records' of a shared run must be a list of at most {_MAX_RECORDS} records."
+        )
+    if not isinstance(content.get("spec"), dict):
+        raise InvalidInputError("The 'spec' of a shared run must describe a study.")
+    spec = checked_spec(content["spec"])
+    return {
+        "name": str(content.get("name") or spec.name)[:200],
+        "notes": str(content.get("notes") or "")[:10_000],
+        "spec": spec.to_dict(),
+        "records": [_record(row, number) for number, row in enumerate(rows, 1)],
+    }
+
+
+def _record(row: Any, number: int) -> dict[str, Any]:
+    try:
+        record = asdict(StudyRecord(**row))
+        for field, value in record.items():
+            wanted = _TYPES[StudyRecord.__annotations__[field]]
+            if not isinstance(value, wanted) or isinstance(value, bool):
+                raise TypeError(f"{field} is {value!r}")
+        json.dumps(record, allow_nan=False)
+    except (KeyError, TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"Record {number} of the shared run cannot be read: {error}. Export the run again."
+        ) from None
+    return record
+
+
+_TYPES: dict[Any, Any] = {
+    int: int,
+    str: str,
+    float: (int, float),
+    int | None: (int, type(None)),
+    str | None: (str, type(None)),
+    float | None: (int, float, type(None)),
+}
