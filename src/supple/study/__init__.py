@@ -1,0 +1,35 @@
+"""A study as data: which machines are compared, how, and what came out."""
+
+from supple.study._bayes import PairVerdict, compare_machines, correlated_t_test
+from supple.study._data import GENERATORS, Data, data_of, load
+from supple.study._machines import MACHINES, STUDY_MACHINES, Machine
+from supple.study._parameters import Parameter
+from supple.study._run import StudyRecord, execute
+from supple.study._spec import DataSpec, MachineSpec, StudySpec, parse_machine
+from supple.study._summary import MachineSummary, summarise
+from supple.study._table import Column, Table, read_table
+
+__all__ = [
+    "GENERATORS",
+    "MACHINES",
+    "STUDY_MACHINES",
+    "Column",
+    "Data",
+    "DataSpec",
+    "Machine",
+    "MachineSpec",
+    "MachineSummary",
+    "PairVerdict",
+    "Parameter",
+    "StudyRecord",
+    "StudySpec",
+    "Table",
+    "compare_machines",
+    "correlated_t_test",
+    "data_of",
+    "execute",
+    "load",
+    "parse_machine",
+    "read_table",
+    "summarise",
+]
