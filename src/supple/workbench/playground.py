@@ -14,13 +14,13 @@ from fastapi import APIRouter, HTTPException, Response
 from pydantic import Field
 
 from supple.datasets import names
-from supple.workbench._answers import Body, Number, SentenceRoute, plain_json
+from supple.workbench._answers import Body, Number, plain_json
 from supple.workbench._canvas import MOST_POINTS, Canvas, Point, estimates
 from supple.workbench._canvas_data import GENERATORS, CanvasData, describe, draw, embedded
 
 __all__ = ["Sessions", "router"]
 
-router = APIRouter(prefix="/api/playground", route_class=SentenceRoute)
+router = APIRouter(prefix="/api/playground")
 
 Weight = Annotated[float, Field(ge=0.0, le=1000.0, allow_inf_nan=False, strict=True)]
 Cost = Annotated[float, Field(ge=1e-4, le=1e6, allow_inf_nan=False, strict=True)]

@@ -19,12 +19,12 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
-from supple.workbench._answers import Body, SentenceRoute, plain_json
+from supple.workbench._answers import Body, plain_json
 from supple.workbench._player import STREAMS, Player, StreamSpec
 
 __all__ = ["Players", "router"]
 
-router = APIRouter(prefix="/api/stream", route_class=SentenceRoute)
+router = APIRouter(prefix="/api/stream")
 
 _BEAT = 0.1  # seconds between two looks at a player that waits
 _SIGN = 10.0  # seconds between two signs of life to a page that waits
