@@ -1,6 +1,6 @@
 // Points in the plane and the boundary between them, drawn on a canvas.
 
-import { contour } from "./contours.js";
+import { contours } from "./contours.js";
 import { token } from "./dom.js";
 
 const TAU = 2 * Math.PI;
@@ -17,7 +17,6 @@ export class Board {
     this.points = []; // { id, x, y, label, weight, set, faded }
     this.values = null;
     this.selected = null;
-    this.cursor = null;
     this.ground = document.createElement("canvas");
     this.asked = 0;
     this.readTokens = () => {
@@ -127,14 +126,13 @@ export class Board {
       [0, [], 2.5, this.ink],
     ]) {
       c.beginPath();
-      contour(this.values, columns, rows, level, (x1, y1, x2, y2) => {
-        c.moveTo(x1 * dx, this.height - y1 * dy);
-        c.lineTo(x2 * dx, this.height - y2 * dy);
-      });
+      for (const line of contours(this.values, columns, rows, level)) {
+        line.forEach(([x, y], at) => c[at ? "lineTo" : "moveTo"](x * dx, this.height - y * dy));
+      }
       c.setLineDash(dash);
       c.lineWidth = thick;
       c.strokeStyle = colour;
-      c.lineCap = "round";
+      c.lineJoin = "round";
       c.stroke();
     }
     c.setLineDash([]);
@@ -167,7 +165,7 @@ export class Board {
 
   drawPoint(c, point) {
     const x = this.x(point.x), y = this.y(point.y);
-    const base = point.set === 0 ? 3.6 : 5;
+    const base = [3.6, 4.8, 5.6][point.set];
     drawVector(c, x, y, base * Math.max(0.55, Math.min(2.6, point.weight ** (1 / 3))), point, this);
   }
 

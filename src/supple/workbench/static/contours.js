@@ -7,29 +7,57 @@ const JOINS = [
   [[2, 3]], [[2, 0]], null, [[2, 1]], [[1, 3]], [[1, 0]], [[0, 3]], [],
 ];
 
-// Call line(x1, y1, x2, y2) for each piece, in units of the grid: columns and rows from 0.
-export function contour(values, columns, rows, level, line) {
-  const across = (a, b) => (level - a) / (b - a);
+// Two opposite corners lie above: the middle says whether they are connected.
+const saddle = (code, connected) =>
+  (code === 5) === connected ? [[3, 2], [0, 1]] : [[3, 0], [1, 2]];
+
+// Return the lines, each a list of [x, y] in units of the grid: columns and rows from 0. A closed
+// line ends where it begins.
+export function contours(values, columns, rows, level) {
+  const places = new Map(); // crossing points by the edge of the grid that they lie on
+  const joined = new Map(); // and to which other ones a line goes
+  const edge = (column, row, side) => {
+    const x = column + (side === 1), y = row + (side === 2), upright = side % 2;
+    const key = 2 * (y * columns + x) + upright;
+    if (!places.has(key)) {
+      const a = values[y * columns + x];
+      const b = values[upright ? (y + 1) * columns + x : y * columns + x + 1];
+      const part = (level - a) / (b - a);
+      places.set(key, upright ? [x, y + part] : [x + part, y]);
+      joined.set(key, []);
+    }
+    return key;
+  };
   for (let row = 0; row + 1 < rows; row++) {
     for (let column = 0; column + 1 < columns; column++) {
       const at = row * columns + column;
-      const a = values[at], b = values[at + 1];
-      const c = values[at + columns + 1], d = values[at + columns];
+      const a = values[at], b = values[at + 1], c = values[at + columns + 1], d = values[at + columns];
       const code = (a > level) | ((b > level) << 1) | ((c > level) << 2) | ((d > level) << 3);
-      if (code === 0 || code === 15) continue;
-      const point = (side) => {
-        if (side === 0) return [column + across(a, b), row];
-        if (side === 1) return [column + 1, row + across(b, c)];
-        if (side === 2) return [column + across(d, c), row + 1];
-        return [column, row + across(a, d)];
-      };
-      for (const [from, to] of JOINS[code] || saddle(code, a + b + c + d > 4 * level))
-        line(...point(from), ...point(to));
+      for (const [from, to] of JOINS[code] || saddle(code, a + b + c + d > 4 * level)) {
+        const [one, other] = [edge(column, row, from), edge(column, row, to)];
+        joined.get(one).push(other);
+        joined.get(other).push(one);
+      }
     }
   }
+  return trace(places, joined);
 }
 
-// Two opposite corners lie above: their middle says whether they are connected.
-function saddle(code, connected) {
-  return (code === 5) === connected ? [[3, 2], [0, 1]] : [[3, 0], [1, 2]];
+// Follow each line from an end of it, then those that have none.
+function trace(places, joined) {
+  const lines = [];
+  const follow = (start) => {
+    const line = [places.get(start)];
+    for (let at = start; joined.get(at).length;) {
+      const next = joined.get(at).pop();
+      const back = joined.get(next);
+      back.splice(back.indexOf(at), 1);
+      line.push(places.get(next));
+      at = next;
+    }
+    lines.push(line);
+  };
+  for (const [key, others] of joined) if (others.length === 1) follow(key);
+  for (const [key, others] of joined) if (others.length) follow(key);
+  return lines;
 }

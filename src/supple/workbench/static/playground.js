@@ -94,7 +94,7 @@ class Playground {
       h("legend", {}, title), h("div", {}, options.map(([value, text]) => h("label", {},
         h("input", { type: "radio", name, value, checked: value === chosen, onchange: () => change(value) }),
         h("span", {}, text)))));
-    this.labels = [h("span", {}, "class 0"), h("span", {}, "class 1")];
+    this.labels = ["class 0", "class 1"].map((name) => document.createTextNode(name));
     this.legend = h("ul", { class: "legend", "aria-label": "What the marks mean" });
     this.problem = h("div", {});
     this.note = h("p", { class: "small muted" });
