@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from live_server import serving
+from live_server import live_server
 from sklearn.svm import SVC as LibSVM
 
 from supple.errors import InvalidInputError
-from supple.workbench import Settings, _canvas, create_app, playground
+from supple.workbench import Settings, _canvas, playground
 from supple.workbench._canvas import Canvas, Point, View, estimates
 from supple.workbench._canvas_data import GENERATORS, draw, embedded
 
@@ -232,8 +232,10 @@ def test_one_class_against_the_others():
 @pytest.fixture
 def client(monkeypatch, tmp_path):
     monkeypatch.setattr(playground, "sessions", playground.Sessions(most=3))
-    app = create_app(Settings(folder=tmp_path))
-    with serving(app) as address, httpx.Client(base_url=address, trust_env=False) as client:
+    with (
+        live_server(Settings(folder=tmp_path)) as (_, address),
+        httpx.Client(base_url=address, trust_env=False) as client,
+    ):
         yield client
 
 

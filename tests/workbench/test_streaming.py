@@ -7,10 +7,10 @@ import time
 import httpx
 import numpy as np
 import pytest
-from live_server import serving
+from live_server import live_server
 
 from supple import WindowedSVC
-from supple.workbench import Settings, create_app, streaming
+from supple.workbench import Settings, streaming
 from supple.workbench._player import STREAMS, Player, StreamSpec
 
 
@@ -64,8 +64,10 @@ def test_a_player_that_has_finished_does_nothing_more():
 @pytest.fixture
 def client(monkeypatch, tmp_path):
     monkeypatch.setattr(streaming, "players", streaming.Players(most=2, patience=0.3))
-    app = create_app(Settings(folder=tmp_path))
-    with serving(app) as address, httpx.Client(base_url=address, trust_env=False) as client:
+    with (
+        live_server(Settings(folder=tmp_path)) as (_, address),
+        httpx.Client(base_url=address, trust_env=False) as client,
+    ):
         yield client
 
 

@@ -1,0 +1,278 @@
+"""The tabs Playground and Stream in a real browser."""
+
+from pathlib import Path
+
+import pytest
+from live_server import live_server
+
+from supple.workbench import Settings, playground, streaming
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+AXE = Path(__file__).parent / "vendor" / "axe.min.js"
+RADIUS_OF_A_CIRCLE = """async () => {
+    const { contours } = await import("/static/contours.js");
+    const values = new Float32Array(80 * 60);
+    for (let i = 0; i < values.length; i++)
+        values[i] = 20 - Math.hypot((i % 80) - 40, Math.floor(i / 80) - 30);
+    const lines = contours(values, 80, 60, 0);
+    const radii = lines[0].map(([x, y]) => Math.hypot(x - 40, y - 30));
+    return { lines: lines.length, low: Math.min(...radii), high: Math.max(...radii),
+             closed: String(lines[0][0]) === String(lines[0].at(-1)) };
+}"""
+
+pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="needs /usr/bin/chromium")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    with live_server(Settings(folder=tmp_path_factory.mktemp("kept"))) as (_, url):
+        yield url
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, address):
+    """Open a tab; in the end nothing went wrong and nothing came from outside."""
+    contexts, troubles, hosts = [], [], set()
+
+    def open_one(tab, width=1280, height=900, theme="light"):
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=theme
+        )
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: troubles.append(str(error)))
+        page.on("request", lambda request: hosts.add("/".join(request.url.split("/")[:3])))
+        page.goto(f"{address}/#/{tab}")
+        page.get_by_role("heading", level=1).wait_for()
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+    assert not troubles
+    assert hosts == {address}
+
+
+def canvas_of(page):
+    """Return the canvas that the page shows, as the server holds it."""
+    name = page.evaluate("sessionStorage.getItem('supple-playground')")
+    return playground.sessions[name]
+
+
+def begin(page, n=60):
+    page.get_by_label("Points", exact=True).fill(str(n))
+    page.get_by_role("button", name="Load").click()
+    page.wait_for_function("n => document.querySelectorAll('.playlog .entry').length === 0", arg=n)
+    wait_for(page, lambda: len(canvas_of(page).points) == n)
+    page.wait_for_timeout(100)
+
+
+def wait_for(page, condition):
+    for _ in range(200):
+        if condition():
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError("it did not happen in time")
+
+
+def pixel(page, x, y):
+    """Return where a place of the plane is on the page."""
+    view, box = canvas_of(page).view, page.locator("canvas.board").bounding_box()
+    return (
+        box["x"] + box["width"] * (x - view.x0) / (view.x1 - view.x0),
+        box["y"] + box["height"] * (view.y1 - y) / (view.y1 - view.y0),
+    )
+
+
+def lonely(canvas):
+    """Return the point whose nearest neighbour is farthest away."""
+    places = {i: complex(p.x, p.y) for i, p in canvas.points.items()}
+    return max(places, key=lambda i: min(abs(places[i] - z) for j, z in places.items() if j != i))
+
+
+def latest(page):
+    return page.locator(".playlog .entry").first.inner_text()
+
+
+def test_lines_of_equal_value(open_page):
+    found = open_page("playground").evaluate(RADIUS_OF_A_CIRCLE)
+    assert found["lines"] == 1
+    assert found["closed"]
+    assert found["low"] == pytest.approx(20.0, abs=0.02)
+    assert found["high"] == pytest.approx(20.0, abs=0.02)
+
+
+def test_learn_drag_and_forget_with_the_mouse(open_page):
+    page = open_page("playground")
+    begin(page)
+    canvas = canvas_of(page)
+    corner = canvas.view.x0 + 0.1, canvas.view.y0 + 0.1
+    page.mouse.click(*pixel(page, *corner))
+    wait_for(page, lambda: 60 in canvas.points)
+    assert canvas.points[60].label == 1
+    page.get_by_text("class 0", exact=True).click()
+    page.mouse.click(*pixel(page, corner[0] + 0.6, corner[1]))
+    wait_for(page, lambda: 61 in canvas.points)
+    assert canvas.points[61].label == 0
+    assert "Learned point 61" in latest(page)
+
+    start, end = pixel(page, *corner), pixel(page, canvas.view.x1 - 0.1, canvas.view.y0 + 0.1)
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=12)
+    page.mouse.up()
+    wait_for(page, lambda: abs(canvas.points[60].x - canvas.view.x1 + 0.1) < 0.05)
+    assert canvas.changes[-1].kind == "move"
+    assert [change.kind for change in canvas.changes] == ["learn", "learn", "move"]
+
+    page.mouse.click(*end)
+    wait_for(page, lambda: 60 not in canvas.points)
+    page.get_by_text("Forgot point 60").wait_for()
+    assert canvas.model.kkt_violation_ < 1e-9
+
+
+def test_keys_select_weigh_flip_move_and_forget(open_page):
+    page = open_page("playground")
+    begin(page)
+    canvas = canvas_of(page)
+    page.locator("canvas.board").focus()
+    page.keyboard.press("ArrowRight")
+    text = page.locator(".chosen").inner_text()
+    chosen = int(text.split()[1].rstrip(":"))
+    before = canvas.points[chosen]
+    page.keyboard.press("+")
+    wait_for(page, lambda: canvas.points[chosen].weight == 2.0)
+    page.keyboard.press("-")
+    wait_for(page, lambda: canvas.points[chosen].weight == 1.0)
+    page.keyboard.press("f")
+    wait_for(page, lambda: canvas.points[chosen].label == 1 - before.label)
+    page.keyboard.press("Shift+ArrowUp")
+    wait_for(page, lambda: canvas.points[chosen].y > before.y)
+    page.keyboard.press("n")
+    wait_for(page, lambda: len(canvas.points) == 61)
+    page.keyboard.press("Delete")
+    wait_for(page, lambda: chosen not in canvas.points)
+    page.keyboard.press("Control+z")
+    wait_for(page, lambda: chosen in canvas.points)
+
+
+def test_time_goes_back_and_the_page_comes_back(open_page):
+    page = open_page("playground")
+    begin(page)
+    canvas = canvas_of(page)
+    first = dict(canvas.points)
+    for _ in range(3):
+        point = canvas.points[lonely(canvas)]
+        held = len(canvas.points)
+        page.mouse.click(*pixel(page, point.x, point.y))
+        wait_for(page, lambda held=held: len(canvas.points) == held - 1)
+    page.get_by_text("3 of 3").wait_for()
+    page.get_by_label("Time").press("Home")
+    wait_for(page, lambda: canvas.points == first)
+    page.get_by_role("button", name="Redo").click()
+    page.get_by_text("1 of 3").wait_for()
+    page.reload()
+    page.get_by_text("1 of 3").wait_for()
+    assert canvas_of(page) is canvas
+
+
+def test_C_and_gamma_follow_their_sliders(open_page):
+    page = open_page("playground")
+    begin(page)
+    canvas = canvas_of(page)
+    before = canvas.gamma
+    page.get_by_label("C, cost of a margin error").press("End")
+    wait_for(page, lambda: canvas.C == 1000.0)
+    page.get_by_label("gamma, width of the kernel").press("ArrowRight")
+    wait_for(page, lambda: canvas.gamma != before)
+    page.locator("dd").first.filter(has_text="%").wait_for()
+
+
+def test_a_feature_pair_of_an_embedded_set(open_page):
+    page = open_page("playground")
+    page.get_by_label("Set").select_option("embedded:yeast")
+    page.get_by_label("Across").select_option("2")
+    page.get_by_label("Class against the others").select_option("CYT")
+    page.get_by_role("button", name="Load").click()
+    page.get_by_text("200 of 1484 rows, drawn at random.").wait_for()
+
+
+def test_a_lost_canvas_is_said(open_page):
+    page = open_page("playground")
+    begin(page)
+    playground.sessions.close(page.evaluate("sessionStorage.getItem('supple-playground')"))
+    page.mouse.click(*(page.locator("canvas.board").bounding_box()[side] + 30 for side in "xy"))
+    page.get_by_role("alert").filter(has_text="not held any more").wait_for()
+    page.get_by_role("button", name="Load").click()
+    page.get_by_role("alert").wait_for(state="detached")
+
+
+def test_a_stream_plays_pauses_and_ends_with_its_page(open_page):
+    page = open_page("stream")
+    page.get_by_label("Examples", exact=True).fill("20000")
+    page.get_by_role("button", name="Play").click()
+    page.get_by_text("playing").wait_for()
+    name = page.evaluate("sessionStorage.getItem('supple-stream')")
+    player = streaming.players[name]
+    wait_for(page, lambda: len(player.records) > 3)
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_text("paused").wait_for()
+    page.wait_for_timeout(300)
+    held = len(player.records)
+    page.reload()
+    page.get_by_text("paused").wait_for()
+    page.get_by_role("button", name="Resume").click()
+    wait_for(page, lambda: len(player.records) > held)
+    page.get_by_role("link", name="Playground").click()
+    wait_for(page, lambda: player.reader is None)
+    page.get_by_role("link", name="Stream").click()
+    wait_for(page, lambda: player.reader is not None)
+    page.close()
+    for _ in range(200):
+        if player.reader is None:
+            break
+        streaming.time.sleep(0.025)
+    assert player.reader is None
+    streaming.players.close(name)
+
+
+@pytest.mark.parametrize("tab", ["playground", "stream"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_no_barriers(open_page, tab, theme, width):
+    page = open_page(tab, width=width, theme=theme)
+    if tab == "playground":
+        begin(page)
+        page.locator("canvas.board").focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("+")
+        page.locator(".playlog .entry").first.wait_for()
+        page.get_by_text("Keys", exact=True).click()
+    else:
+        page.get_by_label("Examples", exact=True).fill("800")
+        page.get_by_role("button", name="Play").click()
+        page.get_by_text("finished").wait_for()
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    violations = page.evaluate("axe.run().then((found) => found.violations)")
+    assert [(each["id"], [node["html"] for node in each["nodes"]]) for each in violations] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
