@@ -1,17 +1,26 @@
 """The workbench: a page on this machine that compares machines, with live curves and a history."""
 
-try:
-    import fastapi as _fastapi
-    import uvicorn as _uvicorn
-except ImportError as error:
-    raise ImportError(
-        "supple.workbench needs FastAPI and uvicorn, which are not installed. Install them with "
-        "pip install 'supple[workbench]'."
-    ) from error
+from typing import TYPE_CHECKING, Any
 
-from supple.workbench.server import create_app, serve
 from supple.workbench.settings import Settings
+
+if TYPE_CHECKING:
+    from supple.workbench.server import create_app, serve
 
 __all__ = ["Settings", "create_app", "serve"]
 
-del _fastapi, _uvicorn
+
+def __getattr__(name: str) -> Any:
+    # The server is imported when it is used: the process of each run needs none of it.
+    if name not in ("create_app", "serve"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from supple.workbench import server
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("supple"):
+            raise
+        raise ImportError(
+            f"The workbench needs {error.name}, which is not installed. Install it with "
+            "pip install 'supple[workbench]'."
+        ) from error
+    return getattr(server, name)

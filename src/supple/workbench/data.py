@@ -217,7 +217,10 @@ def download(request: Request, data_id: str) -> Response:
     return Response(
         body,
         media_type="application/octet-stream",
-        headers={"Content-Disposition": "attachment", "X-Name": name.encode("unicode_escape").decode()},
+        headers={
+            "Content-Disposition": "attachment",
+            "X-Name": name.encode("unicode_escape").decode(),
+        },
     )
 
 

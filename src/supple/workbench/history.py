@@ -275,9 +275,7 @@ class History:
             db.execute("DELETE FROM data WHERE id = ?", (data_id,))
 
 
-_RUNS = (
-    "SELECT *, (SELECT count(*) FROM records WHERE run = runs.id) AS n_records FROM runs {}"
-)
+_RUNS = "SELECT *, (SELECT count(*) FROM records WHERE run = runs.id) AS n_records FROM runs {}"
 
 
 def _as_run(row: sqlite3.Row) -> Run:

@@ -142,9 +142,7 @@ def follow_run(
     )
 
 
-async def _events(
-    history: History, jobs: Jobs, run_id: str, sent: int
-) -> AsyncIterator[str]:
+async def _events(history: History, jobs: Jobs, run_id: str, sent: int) -> AsyncIterator[str]:
     with jobs.news(run_id) as news:
         shown: Run | None = None
         while True:
@@ -174,6 +172,15 @@ async def _events(
 def _event(kind: str, value: Any, number: int | None = None) -> str:
     head = "" if number is None else f"id: {number}\n"
     return f"{head}event: {kind}\ndata: {json.dumps(value)}\n\n"
+
+
+@router.get("/{run_id}/summary")
+def summarise_run(request: Request, run_id: str) -> list[dict[str, Any]]:
+    """Return one line per machine over the repetitions so far."""
+    history = _history(request)
+    history.run(run_id)
+    lines = study.summarise(as_records(history.records(run_id)))
+    return [asdict(line) for line in lines]
 
 
 @router.get("/{run_id}/bayes")

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import asdict
 from importlib import import_module, util
 from importlib.metadata import version
 from pathlib import Path
@@ -15,6 +16,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 
 from supple.errors import SuppleError
+from supple.study import MACHINES, STUDY_MACHINES, Machine
 from supple.workbench import data, runs
 from supple.workbench.history import History, NotFoundError
 from supple.workbench.jobs import Jobs
@@ -40,24 +42,17 @@ def create_app(settings: Settings, *, work: Work = run_study) -> FastAPI:
 
     Examples
     --------
-    >>> import tempfile, pathlib
-    >>> from fastapi.testclient import TestClient
+    >>> import pathlib
     >>> from supple.workbench import Settings, create_app
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> app = create_app(Settings(folder=pathlib.Path(folder.name)))
-    >>> with TestClient(app, base_url="http://127.0.0.1") as client:
-    ...     client.get("/api/runs").json()
-    []
-    >>> folder.cleanup()
+    >>> create_app(Settings(folder=pathlib.Path("kept"))).title
+    'supple workbench'
     """
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         history = History(settings.folder / "history.sqlite")
         app.state.history = history
-        app.state.jobs = Jobs(
-            history, work, lambda run: task_of(run, history), settings.jobs
-        )
+        app.state.jobs = Jobs(history, work, lambda run: task_of(run, history), settings.jobs)
         try:
             yield
         finally:
@@ -83,6 +78,11 @@ def create_app(settings: Settings, *, work: Work = run_study) -> FastAPI:
             "tabs": [name for name in _PAGES if (STATIC / f"{name}.js").is_file()],
         }
 
+    @app.get("/api/machines")
+    def machines() -> list[dict[str, Any]]:
+        """List the machines that can be compared, with what explains them."""
+        return [_explained(machine) for machine in MACHINES.values()]
+
     @app.get("/", include_in_schema=False)
     def page() -> FileResponse:
         return FileResponse(STATIC / "index.html")
@@ -90,6 +90,15 @@ def create_app(settings: Settings, *, work: Work = run_study) -> FastAPI:
     app.mount("/static", StaticFiles(directory=STATIC), name="static")
     app.add_middleware(Guard, settings=settings)
     return app
+
+
+def _explained(machine: Machine) -> dict[str, Any]:
+    shown = ("key", "title", "equation", "paper", "summary")
+    return {
+        **{name: getattr(machine, name) for name in shown},
+        "parameters": [asdict(parameter) for parameter in machine.parameters],
+        "of_the_study": machine.key in STUDY_MACHINES,
+    }
 
 
 def serve(settings: Settings) -> None:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Literal
 
 from supple.errors import InvalidInputError
 from supple.study import StudyRecord, StudySpec, execute, read_table
@@ -112,6 +112,7 @@ def _record(row: Any, number: int) -> dict[str, Any]:
 _TYPES: dict[Any, Any] = {
     int: int,
     str: str,
+    Literal["partial_fit", "fit"]: str,
     float: (int, float),
     int | None: (int, type(None)),
     str | None: (str, type(None)),

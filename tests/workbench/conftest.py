@@ -1,0 +1,68 @@
+import time
+from contextlib import ExitStack
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the workbench needs FastAPI")
+pytest.importorskip("uvicorn", reason="the workbench needs uvicorn")
+httpx = pytest.importorskip("httpx", reason="tests of the workbench speak to it by httpx")
+
+from live_server import live_server
+from workbench import fakes
+
+from supple.workbench import Settings
+
+SPEC = {
+    "name": "count",
+    "data": {"source": "embedded", "name": "sonar"},
+    "machines": [{"label": "svc", "machine": "svc", "params": {}}],
+    "points": 2,
+    "repetitions": 2,
+}
+
+
+@pytest.fixture
+def settings(tmp_path):
+    return Settings(folder=tmp_path / "kept")
+
+
+@pytest.fixture
+def open_client(settings):
+    """Return a function that starts a server and returns a client; all are closed in the end."""
+    with ExitStack() as stack:
+
+        def open_one(work=fakes.work, **changes):
+            _, url = stack.enter_context(live_server(replace(settings, **changes), work=work))
+            return stack.enter_context(httpx.Client(base_url=url, timeout=30))
+
+        yield open_one
+
+
+@pytest.fixture
+def client(open_client):
+    return open_client()
+
+
+def begin(client, **changes):
+    """Begin a run and return its id."""
+    answer = client.post("/api/runs", json={"spec": {**SPEC, **changes}})
+    assert answer.status_code == 201, answer.text
+    return answer.json()["id"]
+
+
+def wait_for(client, run_id, *states, seconds=30.0):
+    """Return the run as soon as it is in one of the states."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        run = client.get(f"/api/runs/{run_id}").json()
+        if run["state"] in states:
+            return run
+        time.sleep(0.02)
+    raise AssertionError(f"the run is {run['state']}, not one of {states}: {run['error']}")
+
+
+@pytest.fixture
+def drive():
+    """Return the functions that begin a run and wait for it."""
+    return begin, wait_for

@@ -1,0 +1,152 @@
+"""Runs in processes of their own."""
+
+import os
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from workbench import fakes
+
+from supple.errors import InvalidInputError
+from supple.workbench.history import History
+from supple.workbench.jobs import Jobs
+
+ENDED = ("finished", "failed", "cancelled", "interrupted")
+
+
+def test_a_run_finishes_with_its_records(client, drive):
+    begin, wait_for = drive
+    run = wait_for(client, begin(client), *ENDED)
+    assert run["state"] == "finished"
+    assert [record["n_train"] for record in run["records"]] == [10, 20, 30]
+
+
+def test_a_crashing_job_shows_its_error_and_the_next_one_runs(client, drive):
+    begin, wait_for = drive
+    crashed = wait_for(client, begin(client, name="crash"), *ENDED)
+    assert (crashed["state"], crashed["error"]) == ("failed", "RuntimeError: the job broke")
+    assert len(crashed["records"]) == 1
+    died = wait_for(client, begin(client, name="die"), *ENDED)
+    assert died["state"] == "failed"
+    assert "exit code 3" in died["error"]
+    assert wait_for(client, begin(client), *ENDED)["state"] == "finished"
+
+
+def test_numbers_that_json_cannot_hold_arrive_as_null(client, drive):
+    begin, wait_for = drive
+    run = wait_for(client, begin(client, name="nan"), *ENDED)
+    assert run["records"][0]["accuracy"] is None
+
+
+def test_cancel_kills_a_job_that_does_not_listen(client, drive):
+    begin, wait_for = drive
+    run_id = begin(client, name="endless")
+    wait_for(client, run_id, "running")
+    assert client.post(f"/api/runs/{run_id}/cancel").json()["state"] == "cancelled"
+    assert wait_for(client, begin(client), *ENDED)["state"] == "finished"
+    again = client.post(f"/api/runs/{run_id}/cancel")
+    assert again.status_code == 422
+    assert "has ended already" in again.json()["detail"]
+
+
+def test_a_waiting_run_is_cancelled_before_it_begins(client, drive):
+    begin, wait_for = drive
+    first, second = begin(client, name="endless"), begin(client)
+    wait_for(client, first, "running")
+    assert client.get(f"/api/runs/{second}").json()["state"] == "queued"
+    client.post(f"/api/runs/{second}/cancel")
+    client.post(f"/api/runs/{first}/cancel")
+    assert wait_for(client, begin(client), *ENDED)["state"] == "finished"
+    assert client.get(f"/api/runs/{second}").json()["records"] == []
+
+
+def test_pause_holds_the_run_and_resume_lets_it_go_on(open_client, drive):
+    begin, wait_for = drive
+    client = open_client(fakes.steps_forever)
+    run_id = begin(client)
+    wait_for(client, run_id, "running")
+    assert client.post(f"/api/runs/{run_id}/pause").json()["state"] == "pausing"
+    held = wait_for(client, run_id, "paused")["n_records"]
+    time.sleep(0.2)
+    assert client.get(f"/api/runs/{run_id}").json()["n_records"] == held
+    assert client.post(f"/api/runs/{run_id}/pause").status_code == 422
+    assert client.post(f"/api/runs/{run_id}/resume").json()["state"] == "running"
+    end = time.monotonic() + 20
+    while client.get(f"/api/runs/{run_id}").json()["n_records"] <= held:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    client.post(f"/api/runs/{run_id}/cancel")
+
+
+def test_restart_repeats_a_run_that_was_broken_off(client, drive):
+    begin, wait_for = drive
+    run_id = begin(client, name="crash")
+    wait_for(client, run_id, "failed")
+    assert client.post(f"/api/runs/{run_id}/restart").json()["state"] == "queued"
+    assert len(wait_for(client, run_id, "failed")["records"]) == 1
+    done = begin(client)
+    wait_for(client, done, "finished")
+    refusal = client.post(f"/api/runs/{done}/restart")
+    assert refusal.status_code == 422
+    assert "finished" in refusal.json()["detail"]
+
+
+def test_a_deleted_run_ends_its_process(open_client, drive):
+    begin, wait_for = drive
+    client = open_client(fakes.steps_forever)
+    run_id = begin(client)
+    wait_for(client, run_id, "running")
+    assert client.delete(f"/api/runs/{run_id}").status_code == 204
+    assert client.get(f"/api/runs/{run_id}").status_code == 404
+    assert client.get("/api/runs").json() == []
+    wait_for(client, begin(client), "running")
+
+
+def test_closing_interrupts_what_is_unfinished(tmp_path):
+    history = History(tmp_path / "history.sqlite")
+    jobs = Jobs(history, fakes.work, lambda run: {"spec": run.spec})
+    running, waiting = (history.add_run("endless", {"name": "endless"}) for _ in range(2))
+    jobs.submit(running.id)
+    jobs.submit(waiting.id)
+    while history.run(running.id).state != "running":
+        time.sleep(0.01)
+    jobs.close()
+    assert {run.state for run in history.runs()} == {"interrupted"}
+    with pytest.raises(InvalidInputError, match="cannot be paused because it is interrupted"):
+        jobs.pause(running.id)
+    history.close()
+
+
+def test_jobs_leave_nothing_behind(tmp_path):
+    """Six jobs: no process, no thread, no file handle more than after the first three."""
+
+    def left():
+        handles = os.listdir("/proc/self/fd") if Path("/proc/self/fd").exists() else []
+        return len(handles), threading.active_count(), children()
+
+    history = History(tmp_path / "history.sqlite")
+    jobs = Jobs(history, fakes.work, lambda run: {"spec": run.spec})
+    counts = []
+    for i in range(6):
+        name = ("count", "crash", "die")[i % 3]
+        run = history.add_run(name, {"name": name})
+        jobs.submit(run.id)
+        while history.run(run.id).state not in ENDED or jobs._active:
+            time.sleep(0.01)
+        counts.append(left())
+    jobs.close()
+    history.close()
+    assert counts[-1] == counts[2]
+    assert sorted(os.listdir(tmp_path)) == ["history.sqlite"]
+
+
+def children():
+    """Return how many processes have this one as their parent."""
+    found = 0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            found += f"PPid:\t{os.getpid()}\n" in status.read_text()
+        except OSError:
+            continue
+    return found
