@@ -8,7 +8,14 @@ import numpy as np
 
 from supple.study._run import StudyRecord
 
-__all__ = ["MachineSummary", "Score", "scores_by_repetition", "summarise"]
+__all__ = [
+    "CurvePoint",
+    "MachineSummary",
+    "Score",
+    "learning_curves",
+    "scores_by_repetition",
+    "summarise",
+]
 
 
 class Score(NamedTuple):
@@ -126,3 +133,56 @@ def _summary(
 def _mean(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return float(np.mean(known)) if known else None
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """One machine at one training size, means over the repetitions; None if it is unknown.
+
+    Attributes
+    ----------
+    n_train : int
+        Examples that have arrived.
+    accuracy, n_vectors : float or None
+        Means of the records.
+    seconds : float
+        Time of training from the first example on.
+    """
+
+    n_train: int
+    accuracy: float | None
+    n_vectors: float | None
+    seconds: float
+
+
+def learning_curves(records: Iterable[StudyRecord]) -> dict[str, list[CurvePoint]]:
+    """Return for each machine its curve over the training size, for pictures.
+
+    Examples
+    --------
+    >>> from supple.study import DataSpec, StudySpec, execute, learning_curves, parse_machine
+    >>> machines = (parse_machine("svc"),)
+    >>> spec = StudySpec("sonar", DataSpec("embedded", "sonar"), machines, repetitions=1, points=2)
+    >>> [point.n_train for point in learning_curves(execute(spec))["svc"]]
+    [73, 146]
+    """
+    found: dict[str, dict[int, list[tuple[StudyRecord, float]]]] = {}
+    for (machine, _), own in _runs(records).items():
+        spent = 0.0
+        for record in own:
+            spent += record.fit_seconds
+            if record.error is None:
+                sizes = found.setdefault(machine, {})
+                sizes.setdefault(record.n_train, []).append((record, spent))
+    return {
+        machine: [
+            CurvePoint(
+                n_train,
+                _mean([record.accuracy for record, _ in each]),
+                _mean([record.n_vectors for record, _ in each]),
+                float(np.mean([seconds for _, seconds in each])),
+            )
+            for n_train, each in sorted(sizes.items())
+        ]
+        for machine, sizes in found.items()
+    }

@@ -1,0 +1,24 @@
+"""Colours and titles of pictures: the colours of Okabe & Ito, told apart by the colour-blind."""
+
+__all__ = ["COLOURS", "DASHES", "PANELS"]
+
+COLOURS = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#7F7F7F",
+    "#8C6D1F",
+)
+
+# Lines that lie on one another, as those of equal machines do, show by their dashes.
+DASHES = ("", "6 3", "2 2", "8 3 2 3", "1 3", "10 4")
+
+# Fields of a CurvePoint and their titles: the three pictures of the study.
+PANELS = (
+    ("accuracy", "Accuracy"),
+    ("n_vectors", "Vectors of the model"),
+    ("seconds", "Seconds of training so far"),
+)
