@@ -2,12 +2,8 @@ import time
 from contextlib import ExitStack
 from dataclasses import replace
 
+import httpx
 import pytest
-
-pytest.importorskip("fastapi", reason="the workbench needs FastAPI")
-pytest.importorskip("uvicorn", reason="the workbench needs uvicorn")
-httpx = pytest.importorskip("httpx", reason="tests of the workbench speak to it by httpx")
-
 from live_server import live_server
 from workbench import fakes
 

@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from supple import datasets, study
 from supple.errors import InvalidInputError
+from supple.workbench.files import as_file
 from supple.workbench.history import History
 from supple.workbench.projection import project
 
@@ -214,14 +215,7 @@ def _plain(name: str) -> str:
 def download(request: Request, data_id: str) -> Response:
     """Return an upload as it came."""
     name, body = _history(request).data(data_id)
-    return Response(
-        body,
-        media_type="application/octet-stream",
-        headers={
-            "Content-Disposition": "attachment",
-            "X-Name": name.encode("unicode_escape").decode(),
-        },
-    )
+    return as_file(body, "application/octet-stream", name)
 
 
 @router.delete("/{data_id}", status_code=204)

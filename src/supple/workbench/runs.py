@@ -5,7 +5,6 @@ import json
 from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
-from urllib.parse import quote
 
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
@@ -13,6 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from supple import study
 from supple.errors import InvalidInputError
+from supple.workbench.files import as_file
 from supple.workbench.history import UNFINISHED, History, Run
 from supple.workbench.jobs import Jobs
 from supple.workbench.studies import as_records, checked_spec, shared, unpacked
@@ -210,12 +210,7 @@ def export_run(
         "toml": lambda: (spec.to_toml(), "application/toml"),
         "py": lambda: (study.to_script(spec), "text/x-python"),
     }[kind]()
-    filename = quote(f"{run.name}.{kind}", safe="")
-    return Response(
-        text,
-        media_type=f"{media}; charset=utf-8",
-        headers={"Content-Disposition": f"attachment; filename*=UTF-8''{filename}"},
-    )
+    return as_file(text, f"{media}; charset=utf-8", f"{run.name}.{kind}")
 
 
 def _text(value: str) -> str:
