@@ -201,11 +201,11 @@ def export_run(
     """Return a run as a file to keep or share."""
     history = _history(request)
     run = history.run(run_id)
-    rows = history.records(run_id)
-    spec, records = study.StudySpec.from_dict(run.spec), as_records(rows)
+    spec = study.StudySpec.from_dict(run.spec)
+    records = as_records(history.records(run_id))
     text, media = {
-        "csv": lambda: (study.to_csv(records), "text/csv"),
-        "json": lambda: (shared(run, rows), "application/json"),
+        "csv": lambda: (study.to_csv(spec, records), "text/csv"),
+        "json": lambda: (shared(run, spec, records), "application/json"),
         "html": lambda: (study.to_html(spec, records), "text/html"),
         "toml": lambda: (spec.to_toml(), "application/toml"),
         "py": lambda: (study.to_script(spec), "text/x-python"),

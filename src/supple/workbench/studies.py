@@ -6,10 +6,9 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from supple.errors import InvalidInputError
-from supple.study import StudyRecord, StudySpec, execute, read_table
+from supple.study import StudyRecord, StudySpec, execute, read_table, to_json
 from supple.workbench.history import History, Run
 
-FORMAT = "supple-run"
 _MAX_RECORDS = 100_000
 
 
@@ -46,17 +45,10 @@ def as_records(rows: list[dict[str, Any]]) -> list[StudyRecord]:
     return [StudyRecord(**row) for row in rows]
 
 
-def shared(run: Run, records: list[dict[str, Any]]) -> str:
+def shared(run: Run, spec: StudySpec, records: list[StudyRecord]) -> str:
     """Return a run as text that another workbench can import; uploaded data stay here."""
-    content = {
-        "format": FORMAT,
-        "version": 1,
-        "name": run.name,
-        "notes": run.notes,
-        "spec": run.spec,
-        "records": records,
-    }
-    return json.dumps(content, indent=1, allow_nan=False)
+    content = {"name": run.name, "notes": run.notes, **json.loads(to_json(spec, records))}
+    return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
 
 
 def unpacked(text: bytes) -> dict[str, Any]:
@@ -65,7 +57,7 @@ def unpacked(text: bytes) -> dict[str, Any]:
     Raises
     ------
     InvalidInputError
-        If the text is not a run that :func:`shared` has written.
+        If the text is neither from :func:`shared` nor from ``supple compare``.
     """
     try:
         content = json.loads(text)
@@ -73,19 +65,17 @@ def unpacked(text: bytes) -> dict[str, Any]:
         raise InvalidInputError(
             f"This file is not a shared run: {error}. Export one as JSON from the Runs tab."
         ) from None
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+    if not isinstance(content, dict) or not isinstance(content.get("study"), dict):
         raise InvalidInputError(
-            f"This file is not a shared run: it has no entry 'format' with the value '{FORMAT}'. "
-            "Export one as JSON from the Runs tab."
+            "This file is not a shared run: it has no entry 'study' that describes one. Export a "
+            "run as JSON from the Runs tab or with 'supple compare --json'."
         )
     rows = content.get("records")
     if not isinstance(rows, list) or len(rows) > _MAX_RECORDS:
         raise InvalidInputError(
             f"The 'records' of a shared run must be a list of at most {_MAX_RECORDS} records."
         )
-    if not isinstance(content.get("spec"), dict):
-        raise InvalidInputError("The 'spec' of a shared run must describe a study.")
-    spec = checked_spec(content["spec"])
+    spec = checked_spec(content["study"])
     return {
         "name": str(content.get("name") or spec.name)[:200],
         "notes": str(content.get("notes") or "")[:10_000],
