@@ -3,18 +3,19 @@
 import uPlot from "./vendor/uPlot.esm.js";
 import { colour, h, token } from "./dom.js";
 
-const DASHES = [[], [8, 4], [2, 4], [10, 4, 2, 4]];
+// Machines that agree to the last digit draw the same line: dashes let those below show through.
+const DASHES = [[], [9, 7], [3, 6], [14, 6, 3, 6]];
 
-// Lines from the records of runs: [{label, run, index, dash, metric: Map(x -> [values])}].
+// Lines from the records of runs: [{label, index, dash, metric: Map(x -> [values])}].
 export function linesOf(runs) {
   const lines = [];
-  runs.forEach((run, turn) => {
+  runs.forEach((run) => {
     const found = new Map();
     const spent = new Map();
     for (const record of run.records) {
       if (!found.has(record.machine)) {
         const label = runs.length > 1 ? `${record.machine} · ${run.name}` : record.machine;
-        found.set(record.machine, { label, dash: DASHES[turn % 4], index: 0, accuracy: new Map(), vectors: new Map(), time: new Map() });
+        found.set(record.machine, { label, dash: [], index: 0, accuracy: new Map(), vectors: new Map(), time: new Map() });
       }
       const line = found.get(record.machine);
       const key = `${record.machine} ${record.repetition}`;
@@ -31,7 +32,7 @@ export function linesOf(runs) {
     }
     lines.push(...found.values());
   });
-  lines.forEach((line, i) => { line.index = i; });
+  lines.forEach((line, i) => Object.assign(line, { index: i, dash: DASHES[i % 4] }));
   return lines;
 }
 
@@ -97,6 +98,8 @@ export class Chart {
     const width = Math.floor(this.box.clientWidth);
     if (width <= 50) return;
     const [muted, line] = [token("muted"), token("line")];
+    const powers = (_, ticks) => ticks.map((tick) => (Number.isInteger(Math.round(1e6 * Math.log10(tick)) / 1e6) ? tick : null));
+    const logarithmic = { filter: powers, grid: { stroke: line, width: 1, filter: powers }, ticks: { show: false } };
     const axis = { stroke: muted, grid: { stroke: line, width: 1 }, ticks: { stroke: line, width: 1 }, font: "12px system-ui, sans-serif" };
     const hidden = { show: true, stroke: "transparent", width: 0, points: { show: false } };
     const series = this.lines.flatMap((each) => {
@@ -106,14 +109,14 @@ export class Chart {
         points: { show: true, size: 6, fill: token("surface"), stroke, width: 2 } },
       { ...hidden, show, spanGaps: true }, { ...hidden, show, spanGaps: true }];
     });
-    const bands = this.lines.map((each, i) => ({ series: [3 * i + 3, 3 * i + 2], fill: `${colour(each.index)}26` }));
+    const bands = this.lines.map((each, i) => ({ series: [3 * i + 3, 3 * i + 2], fill: `${colour(each.index)}14` }));
     this.plot = new uPlot({
       width, height: 230, series: [{ label: this.xLabel }, ...series], bands,
       legend: { show: false },
       cursor: { y: false, points: { size: 8 } },
       scales: { x: { time: false, distr: this.logX ? 3 : 1 },
         y: { distr: this.logY ? 3 : 1, range: this.logY ? undefined : (_, low, high) => this.range(low, high) } },
-      axes: [{ ...axis, size: 32 }, { ...axis, size: 56, values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : this.format(tick))) }],
+      axes: [{ ...axis, size: 32, ...(this.logX ? logarithmic : {}) }, { ...axis, size: 60, ...(this.logY ? logarithmic : {}), values: (_, ticks) => ticks.map((tick) => (tick === null ? "" : this.format(tick, true))) }],
       hooks: { setCursor: [(plot) => this.read(plot)] },
     }, this.data(), this.box);
   }

@@ -21,7 +21,7 @@ export async function mount(element, api) {
   element.append(
     h("div", { class: "title" }, h("h1", {}, "Compare"),
       h("p", {}, "How accurate, how complex and how fast are machines as the training set grows?")),
-    h("div", { class: "split wide" }, setup, state.results.element));
+    h("div", { class: `split wide${ids.length ? " has-run" : ""}` }, setup, state.results.element));
   drawSetup();
   await state.results.start();
 }
@@ -37,12 +37,13 @@ function drawSetup() {
   const { draft, setup } = state;
   const problem = h("div", { class: "problem" });
   state.problem = problem;
-  const small = matchMedia("(max-width: 760px)").matches;
+  const small = matchMedia("(max-width: 900px)").matches;
   const body = [dataCard(draft), machinesCard(draft), protocolCard(draft)];
-  setup.replaceChildren(
-    small && state.results.ids.length
-      ? h("details", {}, h("summary", {}, "Set up another run"), h("div", { class: "stack" }, body)) : h("div", { class: "stack" }, body),
-    h("div", { class: "go" }, problem, h("button", { class: "primary wide", id: "run" }, icon("play"), "Run")));
+  const form = [h("div", { class: "stack" }, body),
+    h("div", { class: "go" }, problem, h("button", { class: "primary wide", id: "run" }, icon("play"), "Run"))];
+  const folded = small && state.results.ids.length > 0;
+  setup.replaceChildren(...(folded ? [h("details", { open: state.unfolded, ontoggle: (event) => { state.unfolded = event.target.open; } },
+    h("summary", {}, "Set up another run"), form)] : form));
 }
 
 function dataCard({ data }) {

@@ -202,8 +202,8 @@ function useCard(summary) {
   };
   const names = summary.columns.map((each) => each.name);
   const sortable = summary.targets.length ? summary.targets : [...names, "class"];
-  const orders = [["random", "random, anew in each repetition"], ["as is", "as in the source"],
-    ["sorted", "sorted by a column"], ["drift", "drift: classes change half-way"]];
+  const orders = [["random", "random"], ["as is", "as in the source"],
+    ["sorted", "sorted by a column"], ["drift", "classes change half-way"]];
   const rows = h("input", { type: "number", min: 4, step: 1, value: data.rows ?? "", placeholder: `all ${count(summary.rows)}`,
     onchange: () => change("rows", rows.value ? Math.max(4, Math.round(Number(rows.value))) : null, false) });
   return h("section", { class: "card" }, h("header", {}, h("h2", {}, "How it is used")), h("div", { class: "stack tight" },
@@ -212,7 +212,7 @@ function useCard(summary) {
     field("Order of arrival", select(orders, data.order, (value) => {
       data.by = value === "sorted" ? data.by || sortable[0] : null;
       change("order", value);
-    }), "In which order the machines meet the examples."),
+    }), data.order === "random" ? "Shuffled anew in each repetition." : "In which order the machines meet the examples."),
     data.order === "sorted" && field("Sorted by", select(sortable, data.by, (value) => change("by", value, false))),
     field("Preparation", select([["standardise", "mean 0, variance 1"], ["none", "as they are"]], data.prepare,
       (value) => change("prepare", value)), "Kernels compare distances: features of one scale are compared fairly."),

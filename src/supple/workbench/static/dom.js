@@ -121,12 +121,13 @@ export const count = (value) => value === null || value === undefined ? "–" : 
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 export const when = (seconds) => new Date(seconds * 1000).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
 
-export function seconds(value) {
+export function seconds(value, short = false) {
   if (value === null || value === undefined) return "–";
+  const digits = (number) => (short ? String(Number(number.toPrecision(2))) : number.toPrecision(3));
   if (value < 0.001) return `${(value * 1e6).toFixed(0)} µs`;
-  if (value < 1) return `${(value * 1e3).toPrecision(3)} ms`;
-  if (value < 120) return `${value.toPrecision(3)} s`;
-  return `${(value / 60).toFixed(1)} min`;
+  if (value < 0.9995) return `${digits(value * 1e3)} ms`;
+  if (value < 120) return `${digits(value)} s`;
+  return `${(value / 60).toFixed(short ? 0 : 1)} min`;
 }
 
 export const colour = (index) => getComputedStyle(document.documentElement).getPropertyValue(`--class-${index % 8}`).trim();

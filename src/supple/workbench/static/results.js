@@ -9,7 +9,7 @@ import { exportMenu } from "./exports.js";
 const GOING = ["queued", "running", "pausing", "paused"];
 const WORDS = { queued: "waiting", running: "running", pausing: "pausing", paused: "paused", finished: "finished",
   failed: "failed", cancelled: "cancelled", interrupted: "interrupted" };
-const percent = (value) => `${(100 * value).toFixed(1)} %`;
+const percent = (value, short = false) => `${short ? Number((100 * value).toFixed(2)) : (100 * value).toFixed(1)} %`;
 const whole = (value) => (value >= 10000 ? `${(value / 1000).toFixed(0)} k` : String(Math.round(value)));
 
 export const badge = (run) => h("span", { class: `badge ${run.state}` }, WORDS[run.state]);
@@ -126,9 +126,7 @@ export class Results {
     if (key === this.legendKey) return;
     this.legendKey = key;
     this.legend.replaceChildren(...lines.map((line) => {
-      const swatch = h("i", { class: "swatch" });
-      swatch.style.setProperty("--swatch", `var(--class-${line.index % 8})`);
-      if (line.dash.length) swatch.classList.add("dashed");
+      const swatch = swatchOf(line.index);
       const button = h("button", { type: "button", class: "compact toggle", "aria-pressed": String(!this.hidden.has(line.label)), onclick: () => {
         if (!this.hidden.delete(line.label)) this.hidden.add(line.label);
         button.setAttribute("aria-pressed", String(!this.hidden.has(line.label)));
@@ -254,7 +252,7 @@ export class Results {
 }
 
 function swatchOf(index) {
-  const swatch = h("i", { class: "swatch" });
+  const swatch = h("i", { class: `swatch dash-${index % 4}` });
   swatch.style.setProperty("--swatch", `var(--class-${index % 8})`);
   return swatch;
 }
