@@ -136,7 +136,7 @@ step = printf '%s ... ' '$(1)'; start=$$(date +%s); $(2) && echo "$$(($$(date +%
 
 # Rebuilt when a C++ source or pyproject.toml changes; Python files are used where they are.
 $(READY): WITH = $(EXTRA)["dev"]
-$(LIGHT): WITH = $(EXTRA)["plots"]
+$(LIGHT): WITH = $(EXTRA)["workbench"]
 $(READY) $(LIGHT): $(SOURCES) | $(RUN)
 	@$(call step,installing the build tools in $(VENV),$(PIP) install --upgrade pip cmake ninja \
 	    $(call requirements,p["build-system"]["requires"]))

@@ -34,7 +34,7 @@ pre { border: 1px solid var(--line); padding: 1rem; overflow-x: auto; font-size:
 _W, _H, _LEFT, _BOTTOM, _TOP = 360, 240, 46, 34, 10  # of a chart, in pixels
 
 
-def to_html(spec: StudySpec, records: Sequence[StudyRecord]) -> str:
+def to_html(spec: StudySpec, records: Sequence[StudyRecord], rope: float = 0.01) -> str:
     """Return one page with curves, tables and the study itself as TOML; it loads nothing.
 
     Examples
@@ -55,7 +55,7 @@ def to_html(spec: StudySpec, records: Sequence[StudyRecord]) -> str:
         f'<div class="charts">{"".join(_chart(curves, *panel) for panel in PANELS)}</div>',
         "<h2>Machines</h2>",
         _machines(summarise(records)),
-        _verdicts(records),
+        _verdicts(records, rope),
         "<h2>Repeat this study</h2>",
         "<p>Save the lines below as study.toml and run: supple compare --config study.toml. All "
         "but the times will be the same.</p>",
@@ -184,8 +184,8 @@ def _machines(summaries: Sequence[MachineSummary]) -> str:
     )
 
 
-def _verdicts(records: Sequence[StudyRecord]) -> str:
-    pairs = compare_machines(records)
+def _verdicts(records: Sequence[StudyRecord], rope: float) -> str:
+    pairs = compare_machines(records, rope)
     if not pairs:
         return ""
     head = ("pair", "difference", "95 % interval", "first better", "equivalent", "second better")

@@ -40,7 +40,7 @@ def to_csv(spec: StudySpec, records: Sequence[StudyRecord]) -> str:
     return lines.getvalue()
 
 
-def results(spec: StudySpec, records: Sequence[StudyRecord]) -> dict[str, Any]:
+def results(spec: StudySpec, records: Sequence[StudyRecord], rope: float = 0.01) -> dict[str, Any]:
     """Return the study and all that came out of it as plain dicts and lists."""
     from supple import __version__
 
@@ -48,14 +48,14 @@ def results(spec: StudySpec, records: Sequence[StudyRecord]) -> dict[str, Any]:
         "supple": __version__,
         "study": spec.to_dict(),
         "summary": [asdict(each) for each in summarise(records)],
-        "pairs": [asdict(each) for each in compare_machines(records)],
+        "pairs": [asdict(each) for each in compare_machines(records, rope)],
         "records": [asdict(record) for record in records],
     }
 
 
-def to_json(spec: StudySpec, records: Sequence[StudyRecord]) -> str:
+def to_json(spec: StudySpec, records: Sequence[StudyRecord], rope: float = 0.01) -> str:
     """Return the study, its summary, the Bayesian comparison and the records as JSON."""
-    return json.dumps(results(spec, records), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(results(spec, records, rope), indent=1, ensure_ascii=False) + "\n"
 
 
 def to_text(spec: StudySpec, records: Sequence[StudyRecord]) -> str:
