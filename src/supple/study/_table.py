@@ -1,6 +1,7 @@
 """Tables that users bring: CSV, Parquet and LIBSVM files, read with care for their mistakes."""
 
 import csv
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -17,10 +18,10 @@ __all__ = ["Column", "Table", "read_table"]
 
 _MISSING = frozenset({"", "?", "na", "nan", "n/a", "null", "none"})
 _LIBSVM_LINE = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:\s+\d+:\S+)+\s*(?:#.*)?$")
+_LINE_END = re.compile(r"\r\n|\r|\n")  # str.splitlines knows others, which belong to cells
 _MOSTLY = 0.9  # of this share numbers, a column is one of numbers, and other cells are mistakes
 _DENSE = 10_000_000  # a LIBSVM file of fewer numbers than this, zeros included, becomes dense
 _PREVIEW = 20
-_CELL = 100_000  # characters in one cell of a CSV file
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,13 +143,13 @@ def read_table(source: str | Path | bytes, name: str | None = None) -> Table:
     if data[:4] == b"PAR1":
         return _read_parquet(data, name)
     text = _text_of(data, name)
-    lines = text.splitlines()
+    lines = _LINE_END.split(text)
     first = next((line for line in lines if line.strip() and line.strip()[0] != "#"), None)
     if first is None:
         raise InvalidInputError(f"{name} is empty. It needs rows of data.")
     if _LIBSVM_LINE.fullmatch(first.strip()):
         return _read_libsvm(lines, name)
-    return _read_csv(lines, name)
+    return _read_csv(text, lines, name)
 
 
 def _bytes_of(path: Path) -> bytes:
@@ -178,12 +179,12 @@ def _text_of(data: bytes, name: str) -> str:
         ) from None
 
 
-def _read_csv(lines: list[str], name: str) -> Table:
+def _read_csv(text: str, lines: list[str], name: str) -> Table:
     delimiter = _delimiter(lines)
     rows: list[list[str]] = []
     places: list[int] = []
-    csv.field_size_limit(_CELL)
-    reader = csv.reader(lines, delimiter=delimiter, skipinitialspace=True, strict=True)
+    whole = io.StringIO(text, newline="")  # cells in quotation marks may have several lines
+    reader = csv.reader(whole, delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for row in reader:
             if any(cell.strip() for cell in row):
@@ -193,6 +194,8 @@ def _read_csv(lines: list[str], name: str) -> Table:
         raise InvalidInputError(
             f"{name}, line {reader.line_num}: {error}. Is a quotation mark left open?"
         ) from None
+    if not rows:
+        raise InvalidInputError(f"{name} is empty. It needs rows of data.")
     header = _header(rows[0], name)
     if header is None:
         header = [f"x{i}" for i in range(1, len(rows[0]) + 1)]
