@@ -83,7 +83,11 @@ class Playground {
     this.board.close();
   }
 
-  fail(error) {
+  // Say what went wrong, and show the canvas as the server has it.
+  async fail(error) {
+    const state = this.session && await this.api.get(this.path).catch(() => null);
+    if (this.ending.signal.aborted) return;
+    if (state) this.show(state);
     this.problem.replaceChildren(trouble(error));
   }
 
@@ -201,7 +205,9 @@ class Playground {
     if (!point) return;
     const at = WEIGHTS.findIndex((weight) => weight >= point.weight);
     const weight = WEIGHTS[Math.max(0, Math.min(WEIGHTS.length - 1, (at < 0 ? WEIGHTS.length : at) + by))];
-    if (weight !== point.weight) this.send({ action: "reweight", point: id, weight });
+    if (weight === point.weight) return;
+    point.weight = weight; // at once, so that the next key goes on from here
+    this.send({ action: "reweight", point: id, weight });
   }
 
   // ---------------------------------------------------------------- what the server answers

@@ -95,7 +95,10 @@ export class Hand {
 
   flip(id, stamp) {
     const point = this.board.points.find((each) => each.id === id);
-    if (point) this.tab.send({ action: "relabel", point: id, label: 1 - point.label }, stamp);
+    if (!point) return;
+    point.label = 1 - point.label;
+    this.board.ask();
+    this.tab.send({ action: "relabel", point: id, label: point.label }, stamp);
   }
 
   // ---------------------------------------------------------------- keys

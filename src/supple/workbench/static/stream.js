@@ -162,16 +162,21 @@ class StreamTab {
   }
 
   end(stopped) {
-    this.source.close();
-    this.running = false;
-    this.stopped = stopped;
     sessionStorage.removeItem(KEPT);
-    this.showState();
+    this.halt(stopped);
     say(stopped ? "Stopped" : "The stream is over");
   }
 
+  halt(stopped) {
+    this.source.close();
+    this.running = false;
+    this.stopped = stopped;
+    this.showState();
+  }
+
+  // The player may still be there for a page that is loaded again: it keeps its name.
   fail(error) {
-    this.end(true);
+    this.halt(true);
     this.problem.replaceChildren(trouble(error));
   }
 
