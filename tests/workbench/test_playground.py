@@ -14,7 +14,7 @@ from sklearn.svm import SVC as LibSVM
 
 from supple.errors import InvalidInputError
 from supple.workbench import Settings, _canvas, playground
-from supple.workbench._canvas import Canvas, Point, View, estimates
+from supple.workbench._canvas import Canvas, Point, View
 from supple.workbench._canvas_data import GENERATORS, draw, embedded
 
 
@@ -173,7 +173,7 @@ def test_an_empty_canvas_and_one_class_have_no_boundary():
     canvas.retune(C=2.0)
     canvas.learn(Point(0.0, 0.0, 1))
     assert canvas.decision_grid() is None
-    assert canvas.snapshot() is None
+    assert canvas.estimate() == (2, None)
     canvas.learn(Point(1.0, 0.0, 0))
     assert canvas.decision_grid().shape == (80 * 60,)
     canvas.forget(0)
@@ -184,7 +184,9 @@ def test_an_empty_canvas_and_one_class_have_no_boundary():
 
 def test_estimates_leave_each_point_out():
     canvas = canvas_of(30, name="two clouds")
-    found = estimates(canvas.snapshot())
+    version, found = canvas.estimate()
+    assert version == 0
+    assert canvas.estimate()[1] is found
     wrong = 0
     for number, point in list(canvas.points.items()):
         canvas.forget(number)

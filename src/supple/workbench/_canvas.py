@@ -23,6 +23,7 @@ __all__ = ["Canvas", "Change", "Point", "View"]
 
 MOST_POINTS = 2000
 MOST_CHANGES = 1000  # that can be undone
+CACHE = 32  # MB, the kernel values of all points
 SETS = ("reserve", "margin", "error")
 
 
@@ -139,8 +140,12 @@ class Canvas:
         self._grid = self.view.grid()
         self._steps: list[Step] = []
         self._next = len(self.data.y)
-        self.model = SVC(C=self.C, gamma=self.gamma, kernel=self.kernel, coef0=1.0)
+        self.model = SVC(
+            C=self.C, gamma=self.gamma, kernel=self.kernel, coef0=1.0, cache_size=CACHE
+        )
         self._fitted = False
+        self._estimating = threading.Lock()
+        self._estimated: tuple[int, dict[str, Any] | None] = (-1, None)
         if len(self.data.y):
             self._learn_rows(self.data.X, self.data.y, np.arange(len(self.data.y)))
         for number, (x, label) in enumerate(zip(self.data.X, self.data.y, strict=True)):
@@ -332,9 +337,20 @@ class Canvas:
 
     # ------------------------------------------------------------------ estimates
 
-    def snapshot(self) -> SVC | None:
-        """Return a copy of the machine, for estimates that take longer than an update."""
-        return copy.deepcopy(self.model) if self.divided else None
+    def estimate(self) -> tuple[int, dict[str, Any] | None]:
+        """Return the version of the canvas and `estimates` of it, None without a boundary.
+
+        They take longer than an update, and are made of a copy: changes need not wait for them,
+        so this takes the lock itself. Of several that ask at once one computes.
+        """
+        with self._estimating:
+            with self.lock:
+                if self._estimated[0] == self.version:
+                    return self._estimated
+                version = self.version
+                model = copy.deepcopy(self.model) if self.divided else None
+            self._estimated = version, None if model is None else estimates(model)
+            return self._estimated
 
 
 def estimates(model: SVC) -> dict[str, Any]:
@@ -344,7 +360,7 @@ def estimates(model: SVC) -> dict[str, Any]:
     --------
     >>> from supple.workbench._canvas_data import draw
     >>> canvas = Canvas(draw("two clouds", 40, seed=0), "rbf", C=1.0, gamma=1.0)
-    >>> found = estimates(canvas.snapshot())
+    >>> found = estimates(canvas.model)
     >>> found["leave_one_out"] <= found["xi_alpha"], found["difference"] < 1e-8
     (True, True)
     """

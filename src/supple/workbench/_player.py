@@ -19,6 +19,8 @@ from supple.workbench._canvas import View
 
 __all__ = ["STREAMS", "Player", "StreamSpec"]
 
+CACHE = 50  # MB of kernel values, for each machine
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -121,7 +123,12 @@ class Player:
         gamma = 1.0 / (first.shape[1] * float(first.var()))
         self.machines = {
             name: WindowedSVC(
-                window=window, estimate=spec.estimate, longest=20, C=spec.C, gamma=gamma
+                window=window,
+                estimate=spec.estimate,
+                longest=20,
+                C=spec.C,
+                gamma=gamma,
+                cache_size=CACHE,
             )
             for name, window in self.windows.items()
         }
@@ -171,6 +178,8 @@ class Player:
                 "points": np.column_stack([X[:, :2], y]).round(4).tolist(),
                 "grid": self._grid(),
             }
+            if self.records:
+                self.records[-1]["grid"] = None  # large, and seen by now
             self.records.append(record)
 
     def _classify(self, X: Any, y: NDArray[Any], *, first: bool) -> dict[str, Any]:

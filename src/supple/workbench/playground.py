@@ -15,7 +15,7 @@ from pydantic import Field
 
 from supple.datasets import names
 from supple.workbench._answers import Body, Number, plain_json
-from supple.workbench._canvas import MOST_POINTS, Canvas, Point, estimates
+from supple.workbench._canvas import MOST_POINTS, Canvas, Point
 from supple.workbench._canvas_data import GENERATORS, CanvasData, describe, draw, embedded
 
 __all__ = ["Sessions", "router"]
@@ -229,14 +229,8 @@ def change(name: str, action: Action) -> Response:
 
 @router.get("/sessions/{name}/estimates")
 def estimate(name: str) -> Response:
-    """Return estimates of the error, and how long a refit takes.
-
-    They are made of a copy, so that changes need not wait for them.
-    """
-    canvas = sessions[name]
-    with canvas.lock:
-        version, model = canvas.version, canvas.snapshot()
-    found = None if model is None else estimates(model)
+    """Return estimates of the error, and how long a refit takes."""
+    version, found = sessions[name].estimate()
     return plain_json({"version": version, "estimates": found})
 
 

@@ -17,6 +17,7 @@ export class Board {
     this.points = []; // { id, x, y, label, weight, set, faded }
     this.values = null;
     this.selected = null;
+    this.changed = new Set(); // ids of those that are pointed out for a moment
     this.ground = document.createElement("canvas");
     this.asked = 0;
     this.readTokens = () => {
@@ -39,6 +40,7 @@ export class Board {
     this.resized.disconnect();
     removeEventListener("themechange", this.readTokens);
     cancelAnimationFrame(this.asked);
+    clearTimeout(this.flashing);
   }
 
   // Draw in the next frame.
@@ -169,7 +171,25 @@ export class Board {
     drawVector(c, x, y, base * Math.max(0.55, Math.min(2.6, point.weight ** (1 / 3))), point, this);
   }
 
+  // Point out some points for a moment.
+  flash(ids) {
+    this.changed = new Set(ids);
+    clearTimeout(this.flashing);
+    this.flashing = setTimeout(() => {
+      this.changed.clear();
+      this.ask();
+    }, 700);
+  }
+
   drawMarks(c) {
+    c.lineWidth = 1.5;
+    c.strokeStyle = this.accent;
+    for (const point of this.points) {
+      if (!this.changed.has(point.id)) continue;
+      c.beginPath();
+      c.arc(this.x(point.x), this.y(point.y), 11, 0, TAU);
+      c.stroke();
+    }
     const chosen = this.points.find((point) => point.id === this.selected);
     if (chosen) {
       c.beginPath();

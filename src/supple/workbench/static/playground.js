@@ -223,7 +223,10 @@ class Playground {
     this.hand.keepPlace();
     if (job) this.measure(job);
     board.ask();
-    if (state.entry) this.log.add(state.entry, job?.action.gesture);
+    if (state.entry) {
+      board.flash(state.entry.moved.map(([id]) => id));
+      this.log.add(state.entry, job?.action.gesture);
+    }
     this.waitingText.hidden = state.grid !== null;
     this.showControls(state);
     this.showSelected();
