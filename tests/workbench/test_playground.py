@@ -197,6 +197,15 @@ def test_estimates_leave_each_point_out():
     assert found["difference"] < 1e-8
 
 
+@pytest.mark.filterwarnings("ignore::supple.NotConvergedWarning")
+def test_a_machine_that_rounding_keeps_from_its_optimum_has_no_estimates():
+    canvas = canvas_of(1000, kernel="poly", name="two clouds")
+    canvas.retune(C=1e6)
+    assert not canvas.model.exact_
+    _, found = canvas.estimate()
+    assert found["leave_one_out"] is found["xi_alpha"] is None
+
+
 def test_limits_of_points_and_changes(monkeypatch):
     monkeypatch.setattr(_canvas, "MOST_POINTS", 41)
     monkeypatch.setattr(_canvas, "MOST_CHANGES", 2)

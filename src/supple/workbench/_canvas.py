@@ -356,6 +356,8 @@ class Canvas:
 def estimates(model: SVC) -> dict[str, Any]:
     """Return the xi-alpha bound, the exact leave-one-out error, and a refit beside the machine.
 
+    Both estimates are None if the machine is not exact.
+
     Examples
     --------
     >>> from supple.workbench._canvas_data import draw
@@ -370,12 +372,11 @@ def estimates(model: SVC) -> dict[str, Any]:
     refit = SVC(**model.get_params()).fit(X, y, sample_weight=weight)
     seconds = time.perf_counter() - begun
     difference = np.abs(refit.decision_function(X) - model.decision_function(X)).max()
-    left = leave_one_out(model)
+    # Rounding can keep a machine from its optimum, at a huge C, which both estimates build on.
+    exact = model.exact_
     return {
-        "xi_alpha": xi_alpha(model).error,
-        "leave_one_out": left.error,
-        "n": left.n,
-        "n_solved": left.n_solved,
+        "xi_alpha": xi_alpha(model).error if exact else None,
+        "leave_one_out": leave_one_out(model).error if exact else None,
         "refit_microseconds": 1e6 * seconds,
         "difference": float(difference),
     }

@@ -284,8 +284,10 @@ class Playground {
     try {
       const { estimates } = await this.api.get(`${this.path}/estimates`);
       if (this.ending.signal.aborted || session !== this.session || version !== this.state.version) return;
-      this.left.textContent = estimates ? percent(estimates.leave_one_out) : "–";
-      this.bound.textContent = estimates ? percent(estimates.xi_alpha) : "–";
+      // There are none without a boundary, and none where rounding forbids an exact optimum.
+      const shown = (value) => (!estimates ? "–" : value === null ? "not exact" : percent(value));
+      this.left.textContent = shown(estimates?.leave_one_out);
+      this.bound.textContent = shown(estimates?.xi_alpha);
       this.refit.textContent = estimates ? seconds(estimates.refit_microseconds / 1e6) : "–";
       this.agrees.textContent = estimates ? estimates.difference.toExponential(0) : "–";
       this.log.refit = estimates?.refit_microseconds ?? null;
