@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
@@ -201,7 +201,7 @@ def export_run(
     """Return a run as a file to keep or share."""
     history = _history(request)
     run = history.run(run_id)
-    spec = study.StudySpec.from_dict(run.spec)
+    spec = replace(study.StudySpec.from_dict(run.spec), name=run.name)
     records = as_records(history.records(run_id))
     text, media = {
         "csv": lambda: (study.to_csv(spec, records), "text/csv"),
