@@ -24,9 +24,7 @@ def test_every_answer_says_what_the_page_may_load(client, path):
     assert headers["cross-origin-resource-policy"] == "same-origin"
 
 
-@pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8642", "127.0.0.1.evil.example", ""]
-)
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", ""])
 def test_another_host_is_refused(client, host):
     assert client.get("/api/runs", headers={"Host": host}).status_code in (400, 421)
 
