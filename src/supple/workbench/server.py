@@ -59,7 +59,8 @@ def create_app(settings: Settings, *, work: Work = run_study) -> FastAPI:
             app.state.jobs.close()
             history.close()
 
-    app = FastAPI(title="supple workbench", docs_url=None, redoc_url=None, lifespan=lifespan)
+    # No pages of documentation, which load scripts from outside; tests ask app.openapi().
+    app = FastAPI(title="supple workbench", openapi_url=None, lifespan=lifespan)
     app.state.settings = settings
     _explain_errors(app, settings)
     app.include_router(data.router)
