@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
+from supple.cli import _options as opt
 from supple.cli._live import TITLES, table_rows, watch
 from supple.cli._output import errors, out, show_table
-from supple.cli._sources import data_named, known_names, table_named
+from supple.cli._sources import data_named, table_named
 from supple.errors import InvalidInputError
 from supple.study import (
     MACHINES,
@@ -42,142 +42,33 @@ HELP = (
 EPILOG = "Machines: " + "; ".join(f"{each.key}: {each.title}" for each in MACHINES.values()) + "."
 
 
-class Order(StrEnum):
-    """In which order examples arrive."""
-
-    RANDOM = "random"
-    AS_IS = "as-is"
-    SORTED = "sorted"
-    DRIFT = "drift"
-
-
-class Protocol(StrEnum):
-    """What predictions are scored."""
-
-    HELD_OUT = "held-out"
-    PREQUENTIAL = "prequential"
-
-
-class Prepare(StrEnum):
-    """What is done to features."""
-
-    STANDARDISE = "standardise"
-    NONE = "none"
-
-
-def _data_names(incomplete: str) -> list[str]:
-    return [name for name in known_names() if name.startswith(incomplete)]
-
-
-def _machine_keys(incomplete: str) -> list[str]:
-    return [key for key in MACHINES if key.startswith(incomplete)]
-
-
-def _of(panel: str, text: str, default: str, *names: str, **settings: Any) -> Any:
-    shown = default or False
-    return typer.Option(*names, help=text, rich_help_panel=panel, show_default=shown, **settings)
-
-
-_DATA, _HOW, _RESULT = "Data", "How they are compared", "Results"
-
-
 def compare(
-    data: Annotated[
-        str | None,
-        typer.Argument(
-            help="A data set that comes with supple ('supple data list'), a CSV, Parquet or LIBSVM "
-            "file, - for standard input, or a generator such as sea or 'sea noise=0.2'.",
-            show_default="wbc",
-            autocompletion=_data_names,
-        ),
-    ] = None,
-    target: Annotated[
-        str | None, _of(_DATA, "Column with the classes, of a file.", "the last one")
-    ] = None,
-    order: Annotated[
-        Order | None,
-        _of(
-            _DATA,
-            "Order of arrival: shuffled, as in the source, sorted --by a column, or shuffled with "
-            "classes that change their names half-way.",
-            "random; as-is for generators",
-        ),
-    ] = None,
-    by: Annotated[str | None, _of(_DATA, "Column to sort by; it means --order sorted.", "")] = None,
-    rows: Annotated[int | None, _of(_DATA, "Rows that take part.", "all")] = None,
-    prepare: Annotated[
-        Prepare | None,
-        _of(_DATA, "Scale features to mean 0 and variance 1, or not.", "standardise"),
-    ] = None,
-    machines: Annotated[
-        str | None,
-        _of(
-            _HOW,
-            f"Machines by name, with commas between: {', '.join(MACHINES)}.",
-            ",".join(STUDY_MACHINES),
-            autocompletion=_machine_keys,
-        ),
-    ] = None,
-    machine: Annotated[
-        list[str] | None,
-        _of(
-            _HOW,
-            "A machine with parameters, such as 'svc C=10 gamma=0.1'. May be given several times.",
-            "",
-        ),
-    ] = None,
-    protocol: Annotated[
-        Protocol | None,
-        _of(
-            _HOW,
-            "Score predictions of rows held out, or of every new example before it is learned. ",
-            "held-out; prequential for generators",
-        ),
-    ] = None,
-    test_share: Annotated[float | None, _of(_HOW, "Share of the rows held out.", "0.3")] = None,
-    points: Annotated[
-        int | None, _of(_HOW, "Training sizes at which machines are measured.", "8")
-    ] = None,
-    batch_size: Annotated[
-        int | None, _of(_HOW, "Examples that are learned at once.", "those of a step")
-    ] = None,
-    repetitions: Annotated[
-        int | None, _of(_HOW, "Repetitions with other orders and held-out rows.", "5")
-    ] = None,
-    seed: Annotated[int | None, _of(_HOW, "Seed of all that is random.", "0")] = None,
-    rope: Annotated[
-        float, _of(_HOW, "Accuracies that differ by less are equivalent.", "0.01")
-    ] = 0.01,
-    config: Annotated[
-        Path | None,
-        _of(
-            _HOW,
-            "A study as TOML, to be repeated; other options change it.",
-            "",
-            metavar="FILE.toml",
-        ),
-    ] = None,
-    name: Annotated[str | None, _of(_RESULT, "Title of the report.", "the data")] = None,
-    folder: Annotated[
-        Path | None,
-        _of(
-            _RESULT,
-            "Folder for report.html, results.csv, results.json, curves.png and study.toml.",
-            "",
-            "--out",
-            metavar="DIR",
-        ),
-    ] = None,
-    as_json: Annotated[
-        bool, _of(_RESULT, "Print all results as JSON and nothing else.", "", "--json")
-    ] = False,
+    data: opt.Data = None,
+    target: opt.Target = None,
+    order: opt.OrderChoice = None,
+    by: opt.By = None,
+    rows: opt.Rows = None,
+    prepare: opt.PrepareChoice = None,
+    machines: opt.Machines = None,
+    machine: opt.Machine = None,
+    protocol: opt.ProtocolChoice = None,
+    test_share: opt.TestShare = None,
+    points: opt.Points = None,
+    batch_size: opt.BatchSize = None,
+    repetitions: opt.Repetitions = None,
+    seed: opt.Seed = None,
+    rope: opt.Rope = 0.01,
+    config: opt.Config = None,
+    name: opt.Name = None,
+    folder: opt.Folder = None,
+    as_json: opt.Json = False,
 ) -> None:
     """Run the study that the options describe, and show what came out."""
     spec = StudySpec(machines=tuple(MachineSpec(key, key) for key in STUDY_MACHINES))
     if config is not None:
         spec = _read_config(config)
     if data is not None or config is None:
-        spec = _on_data(spec, data_named(data or spec.data.name))
+        spec = _on_data(spec, data_named(spec.data.name if data is None else data))
     changes = _given(
         name=name,
         machines=_machines(machines, machine or []),
@@ -189,7 +80,7 @@ def compare(
         seed=seed,
     )
     if by is not None and order is None:
-        order = Order.SORTED
+        order = opt.Order.SORTED
     about_data = _given(
         target=target,
         order=order and order.value.replace("-", " "),

@@ -10,7 +10,7 @@ import numpy as np
 import typer
 
 from supple.cli._output import out, show_table
-from supple.cli._sources import data_named, known_names, table_named
+from supple.cli._sources import complete_names, data_named, table_named
 from supple.datasets import load, names
 from supple.datasets._catalogue import ALIASES, SOURCES
 from supple.datasets._load import FOLDER_VARIABLE, _provenance
@@ -22,10 +22,6 @@ __all__ = ["app"]
 app = typer.Typer(help="Look at data sets: those that come with supple, and your own files.")
 
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def _complete(incomplete: str) -> list[str]:
-    return [name for name in known_names() if name.startswith(incomplete)]
 
 
 @app.callback(invoke_without_command=True)
@@ -70,7 +66,7 @@ def info(
         str,
         typer.Argument(
             help="A data set, a generator, a file, or - for standard input.",
-            autocompletion=_complete,
+            autocompletion=complete_names,
         ),
     ],
     as_json: _Json = False,

@@ -11,14 +11,15 @@ from supple.datasets._catalogue import ALIASES, SOURCES
 from supple.errors import InvalidInputError
 from supple.study import GENERATORS, DataSpec, Table, read_table
 
-__all__ = ["data_named", "known_names", "table_named"]
+__all__ = ["complete_names", "data_named", "table_named"]
 
 _STDIN = "-"
 
 
-def known_names() -> list[str]:
-    """Return all names of data that are no files."""
-    return sorted({*names(), *names("folder"), *GENERATORS})
+def complete_names(incomplete: str) -> list[str]:
+    """Return the names of data, other than files, that begin so; for the shell's completion."""
+    known = {*names(), *names("folder"), *GENERATORS}
+    return sorted(name for name in known if name.startswith(incomplete))
 
 
 def data_named(text: str) -> DataSpec:
@@ -40,7 +41,7 @@ def data_named(text: str) -> DataSpec:
         return DataSpec("embedded", text)
     if text == _STDIN or Path(text).exists() or any(mark in text for mark in "./\\"):
         return DataSpec("file", text)
-    near = difflib.get_close_matches(text, known_names(), n=1)
+    near = difflib.get_close_matches(text, complete_names(""), n=1)
     raise InvalidInputError(
         f"There is no file, data set or generator named {text!r}."
         + (f" Did you mean {near[0]!r}?" if near else "")
