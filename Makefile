@@ -21,7 +21,7 @@ help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST)
 
 # A development environment, if there is one, has all that the demo needs.
-demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## stream a data set, forget a part, compare with refitting, draw a picture
+demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## stream a data set, forget a part, draw a picture, compare machines
 	@$(RUN) examples/demo.py
 
 test: lint ## all checks: lint, types, layers, tests

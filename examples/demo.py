@@ -1,10 +1,12 @@
 """Stream a data set through `SVC.partial_fit`, forget a part, compare with refitting.
 
-Run it with `make demo`. The picture goes to demo-output/. The script ends with an error if the
+Run it with `make demo`. The picture goes to demo-output/, where the comparison of machines that
+follows puts its report. The script ends with an error if the
 model after forgetting differs from a fit on the remaining examples.
 """
 
 import os
+import subprocess
 import sys
 import time
 
@@ -120,6 +122,15 @@ class Demo:
         return difference if agree else None
 
 
+def compare_machines(folder):
+    """Run the command `supple compare` as a user would; return its exit status."""
+    print(f"\n$ supple compare --out {folder}", flush=True)
+    command = [sys.executable, "-m", "supple.cli", "compare", "--out", folder]
+    status = subprocess.run(command, check=False).returncode
+    print("\nThe same in the browser, with your own data: .venv/bin/supple workbench")
+    return status
+
+
 def main():
     """Run the demo; return the exit status."""
     demo = Demo()
@@ -144,7 +155,7 @@ def main():
         f"them is the model fitted to the other {demo.held}; its decision values differ by at most "
         f"{difference:.0e}."
     )
-    return 0
+    return compare_machines(os.path.join(os.path.relpath(path.parent), "compare"))
 
 
 if __name__ == "__main__":
