@@ -1,6 +1,7 @@
 """The command `supple`: compare machines in the terminal, open the workbench, look at data."""
 
 import sys
+from io import TextIOWrapper
 
 __all__ = ["main"]
 
@@ -16,4 +17,8 @@ def main() -> None:
             f"Error: the command supple needs {error.name}, which is not installed. Install it: "
             "pip install 'supple[workbench]'."
         )
+    for stream in (sys.stdout, sys.stderr):
+        # A curve of bars must not end the command on a terminal that cannot show it.
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")
     sys.exit(run())

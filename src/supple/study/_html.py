@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from html import escape
+from math import log10
 
 from supple.study._bayes import compare_machines
 from supple.study._run import StudyRecord
@@ -31,7 +32,7 @@ th:first-child, td:first-child, td.text { text-align: left; }
 pre { border: 1px solid var(--line); padding: 1rem; overflow-x: auto; font-size: 14px; }
 """
 
-_W, _H, _LEFT, _BOTTOM, _TOP = 360, 240, 46, 34, 10  # of a chart, in pixels
+_W, _H, _LEFT, _BOTTOM, _TOP = 360, 240, 58, 34, 10  # of a chart, in pixels
 
 
 def to_html(spec: StudySpec, records: Sequence[StudyRecord], rope: float = 0.01) -> str:
@@ -95,52 +96,64 @@ def _legend(machines: list[str]) -> str:
     return f'<ul class="key">{entries}</ul>'
 
 
-def _chart(curves: dict[str, list[CurvePoint]], field: str, title: str) -> str:
+def _chart(curves: dict[str, list[CurvePoint]], field: str, title: str, logarithmic: bool) -> str:
+    measure = log10 if logarithmic else float
     known = {
-        machine: [(p.n_train, getattr(p, field)) for p in points if getattr(p, field) is not None]
+        machine: [
+            (p.n_train, measure(getattr(p, field))) for p in points if _drawn(p, field, logarithmic)
+        ]
         for machine, points in curves.items()
     }
     every = [point for points in known.values() for point in points]
     if not every:
         return f"<figure><figcaption>{title}</figcaption><p>Nothing was measured.</p></figure>"
-    across = _scale(0.0, max(x for x, _ in every), _LEFT, _W - 12)
-    low = min(y for _, y in every) if field == "accuracy" else 0.0
-    high = max(y for _, y in every)
-    up = _scale(low, high if high > low else low + 1e-3, _H - _BOTTOM, _TOP)
+    low = 0.0 if field == "n_vectors" else min(y for _, y in every)
+    high = max(low + 1e-3, *(y for _, y in every))
+    longest = max(x for x, _ in every)
+    across = _scale(0.0, longest, _LEFT, _W - 12)
+    up = _scale(low, high, _H - _BOTTOM, _TOP)
     lines = []
     for i, (machine, points) in enumerate(known.items()):
         path = " ".join(f"{across(x):.1f},{up(y):.1f}" for x, y in points)
-        lines.append(
-            f"<polyline {_line(i)} points='{path}'><title>{escape(machine)}</title></polyline>"
-        )
-        lines += [
-            f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3" '
-            f'fill="{COLOURS[i % len(COLOURS)]}">'
-            f"<title>{escape(machine)}: {y:.4g} at {x}</title></circle>"
-            for x, y in points
-        ]
+        name, colour = escape(machine), COLOURS[i % len(COLOURS)]
+        lines.append(f"<polyline {_line(i)} points='{path}'><title>{name}</title></polyline>")
+        for x, y in points:
+            told = f"{name}: {10**y if logarithmic else y:.4g} at {x}"
+            lines.append(
+                f'<circle cx="{across(x):.1f}" cy="{up(y):.1f}" r="3" fill="{colour}">'
+                f"<title>{told}</title></circle>"
+            )
+    ticks = {y: 10**y if logarithmic else y for y in (low, (low + high) / 2, high)}
     return (
         f"<figure><figcaption>{title}</figcaption>"
         f'<svg viewBox="0 0 {_W} {_H}" role="img" aria-label="{title} over training examples">'
-        f"{_axes(across, up, max(x for x, _ in every), low, max(high, low + 1e-3))}"
-        f"{''.join(lines)}</svg></figure>"
+        f"{_axes(across, up, longest, ticks)}{''.join(lines)}</svg></figure>"
     )
 
 
+def _drawn(point: CurvePoint, field: str, logarithmic: bool) -> bool:
+    value = getattr(point, field)
+    return value is not None and (value > 0.0 or not logarithmic)
+
+
 def _scale(low: float, high: float, start: float, stop: float) -> Callable[[float], float]:
-    return lambda value: start + (value - low) / ((high - low) or 1.0) * (stop - start)
+    return lambda value: start + (value - low) / (high - low) * (stop - start)
 
 
 def _axes(
-    across: Callable[[float], float], up: Callable[[float], float], n: int, low: float, high: float
+    across: Callable[[float], float],
+    up: Callable[[float], float],
+    longest: int,
+    ticks: dict[float, float],
 ) -> str:
+    """Return the axes; `ticks` are the values to write, by where they stand on the scale."""
     ground = _H - _BOTTOM
     parts = [f'<path d="M{_LEFT} {_TOP}V{ground}H{_W - 12}" stroke="currentColor" fill="none"/>']
-    for value in (low, (low + high) / 2, high):
+    for place, value in ticks.items():
         parts.append(
-            f'<text x="{_LEFT - 6}" y="{up(value) + 4:.1f}" text-anchor="end">{value:.3g}</text>'
+            f'<text x="{_LEFT - 6}" y="{up(place) + 4:.1f}" text-anchor="end">{value:.3g}</text>'
         )
-    for count in (0, n // 2, n):
+    for count in (0, longest // 2, longest):
         parts.append(
             f'<text x="{across(count):.1f}" y="{ground + 16}" text-anchor="middle">{count}</text>'
         )

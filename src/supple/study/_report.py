@@ -102,7 +102,7 @@ def to_png(spec: StudySpec, records: Sequence[StudyRecord]) -> bytes:
     figure = Figure(figsize=(13, 4), layout="constrained")
     curves = learning_curves(records)
     axes = figure.subplots(1, len(PANELS))
-    for ax, (field, title) in zip(axes, PANELS, strict=True):
+    for ax, (field, title, logarithmic) in zip(axes, PANELS, strict=True):
         for i, (machine, points) in enumerate(curves.items()):
             known = [
                 (p.n_train, getattr(p, field)) for p in points if getattr(p, field) is not None
@@ -111,7 +111,8 @@ def to_png(spec: StudySpec, records: Sequence[StudyRecord]) -> bytes:
             style = (0, tuple(map(float, dash.split()))) if dash else "-"
             x, y = zip(*known, strict=True) if known else ((), ())
             ax.plot(x, y, color=colour, linestyle=style, marker=".", label=_plain(machine))
-        ax.set(xlabel="training examples", title=title)
+        scale = "log" if logarithmic else "linear"
+        ax.set(xlabel="training examples", title=title, yscale=scale)
         ax.spines[["top", "right"]].set_visible(False)
     axes[0].legend(fontsize="small", frameon=False)
     figure.suptitle(_plain(spec.name))

@@ -16,9 +16,10 @@ COLOURS = (
 # Lines that lie on one another, as those of equal machines do, show by their dashes.
 DASHES = ("", "6 3", "2 2", "8 3 2 3", "1 3", "10 4")
 
-# Fields of a CurvePoint and their titles: the three pictures of the study.
+# Fields of a CurvePoint, their titles, and whether the scale is logarithmic: the three pictures of
+# the study. Times of machines lie decades apart.
 PANELS = (
-    ("accuracy", "Accuracy"),
-    ("n_vectors", "Vectors of the model"),
-    ("seconds", "Seconds of training so far"),
+    ("accuracy", "Accuracy", False),
+    ("n_vectors", "Vectors of the model", False),
+    ("seconds", "Seconds of training so far", True),
 )
