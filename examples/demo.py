@@ -127,7 +127,8 @@ def compare_machines(folder):
     print(f"\n$ supple compare --out {folder}", flush=True)
     command = [sys.executable, "-m", "supple.cli", "compare", "--out", folder]
     status = subprocess.run(command, check=False).returncode
-    print("\nThe same in the browser, with your own data: .venv/bin/supple workbench")
+    installed = os.path.relpath(os.path.join(os.path.dirname(sys.executable), "supple"))
+    print(f"\nThe same in the browser, with your own data: {installed} workbench")
     return status
 
 

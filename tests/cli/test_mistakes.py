@@ -124,16 +124,3 @@ def test_a_folder_that_cannot_be_made_shows_before_the_work(supple, tmp_path):
 def test_a_name_nearly_right_is_suggested(supple):
     assert "Did you mean 'heart'?" in supple("compare", "haert")[2]
     assert "--target" in supple("compare", "--tarket", "x")[2]
-
-
-def test_a_port_in_use_is_named(supple):
-    pytest.importorskip("supple.workbench", reason="the workbench is not here")
-    import socket
-
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        outcome = supple("workbench", "--no-open", "--port", port)
-    assert_one_sentence(outcome)
-    assert str(port) in outcome[2]

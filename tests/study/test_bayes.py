@@ -86,6 +86,14 @@ def test_prequential_records_are_weighted_and_count_as_independent():
     assert pair.first_better == pytest.approx(expected[2])
 
 
+def test_a_failure_early_on_does_not_count_against_held_out_rows():
+    records = [record(i, machine, 0.9) for i in range(3) for machine in "ab"]
+    early = [replace(r, n_train=10, error="one class", accuracy=None) for r in records]
+    assert len(compare_machines(early + records)) == 1
+    prequential = [replace(r, n_test=0) for r in early + records]
+    assert compare_machines(prequential) == []
+
+
 def test_a_machine_that_failed_is_not_compared():
     records = [record(i, machine, 0.9) for i in range(3) for machine in "ab"]
     records = [replace(r, error="no", accuracy=None) if r.machine == "b" else r for r in records]

@@ -82,7 +82,7 @@ def test_any_column_can_be_the_target():
         (b"a,b\n", "no rows"),
         (b"a,b\n1,2\n3\n", "line 3: 1 cells"),
         (b'a,b\n1,2\n\n3,"4\n', "line 4"),
-        (b"a,a\n1,2\n", "two columns are named 'a'"),
+        (b"a,a\n1,2\n", "two columns named 'a'"),
         (b"a,b\n" + b"1,x\n" * 20 + b"one,y\n", "line 22, column 'a': 'one'"),
         (b"a,b\n" + b"1,x\n" * 20 + b"inf,y\n", "line 22, column 'a': 'inf'"),
         (b"a,b\n" + b"1,x\n" * 20 + b"1e999,y\n", "line 22, column 'a'"),
@@ -161,3 +161,20 @@ def test_lines_are_counted_past_cells_of_several_lines():
         read_table(b'note,n,class\n"one\ntwo",1,x\nthree,2\n', "t.csv")
     table = read_table(b'note,n,class\n"one\ntwo\x0b",1,x\nthree,2,y\n', "t.csv")
     assert table.columns[0].values.tolist() == ["one\ntwo", "three"]
+
+
+def test_mistakes_in_parquet_files_are_found(tmp_path):
+    pa = pytest.importorskip("pyarrow", reason="pyarrow reads Parquet files")
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"a": ["1"] * 20 + ["one"]}), tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match=r"t\.parquet, row 21, column 'a': 'one'"):
+        read_table(tmp_path / "t.parquet")
+    twice = pa.table([[1], [2]], names=["a", "a"])
+    pq.write_table(twice, tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match="two columns named 'a'"):
+        read_table(tmp_path / "t.parquet")
+
+
+def test_labels_that_are_huge_numbers_stay_apart():
+    assert len(np.unique(data_from(b"a,b\n1,1e300\n2,2e300\n3,1e300\n").y)) == 2

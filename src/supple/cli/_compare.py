@@ -109,7 +109,7 @@ def _run(spec: StudySpec, rope: float, folder: Path | None, as_json: bool) -> No
         _show(spec, records, rope)
     if folder is not None:
         _write(spec, records, rope, folder, as_json)
-    if all(each.errors for each in summarise(records)):
+    if all(each.accuracy is None for each in summarise(records)):
         raise typer.Exit(1)
 
 

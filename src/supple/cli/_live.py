@@ -94,7 +94,7 @@ def table_rows(records: Sequence[StudyRecord], encoding: str) -> list[tuple[str,
         rows.append(
             (
                 each.machine,
-                "failed" if each.errors else _cell(each.accuracy, ".4f"),
+                "failed" if each.accuracy is None and each.errors else _cell(each.accuracy, ".4f"),
                 _cell(each.deviation, ".4f"),
                 sparkline(accuracies, low, high, encoding),
                 _cell(each.n_vectors, ".0f"),

@@ -193,7 +193,8 @@ def _labels(column: Column, table: Table) -> NDArray[Any]:
             f"{', '.join(each.name for each in table.columns[:20])}."
         )
     if column.kind == "number":
-        whole = np.equal(np.mod(values, 1), 0).all()
+        # Beyond 2^53 floats are whole for want of digits.
+        whole = np.equal(np.mod(values, 1), 0).all() and np.abs(values).max() <= 2.0**53
         return values.astype(np.int64) if whole else as_labels([str(each) for each in values])
     return values
 

@@ -34,7 +34,8 @@ class MachineSummary:
     machine : str
         Its label.
     repetitions : int
-        How many repetitions count: those that it came through.
+        How many repetitions count: with held-out rows those at whose end it had a model, in the
+        prequential protocol those without any error.
     n_train : int
         Examples learned in a repetition.
     accuracy, deviation : float or None
@@ -63,18 +64,18 @@ class MachineSummary:
 
 
 def scores_by_repetition(records: Iterable[StudyRecord]) -> dict[str, dict[int, Score]]:
-    """Return the score of each machine in each repetition that it came through."""
+    """Return the score of each machine in each repetition that counts."""
     scores: dict[str, dict[int, Score]] = {}
     for (machine, repetition), own in _runs(records).items():
         entries = scores.setdefault(machine, {})
         counted = [record for record in own if record.accuracy is not None]
         last = own[-1]
-        if any(record.error for record in own) or not counted:
+        if not counted or last.error:
             continue
         if last.n_test:
             share = last.n_test / (last.n_train + last.n_test)
             entries[repetition] = Score(float(counted[-1].accuracy or 0.0), share)
-        else:
+        elif not any(record.error for record in own):  # all have answered the same questions
             weights = [record.n_tested for record in counted]
             mean = np.average([record.accuracy or 0.0 for record in counted], weights=weights)
             entries[repetition] = Score(float(mean), 0.0)

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -40,8 +40,6 @@ class Column:
         How many different values there are.
     values : ndarray
         Numbers (NaN: missing) or strings ("?": missing).
-    cells : tuple of str
-        Its cells as they were written, of a column of numbers: labels are told by these.
     """
 
     name: str
@@ -49,7 +47,6 @@ class Column:
     missing: int
     distinct: int
     values: NDArray[Any] = field(repr=False)
-    cells: tuple[str, ...] = field(repr=False, default=())
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,7 +193,8 @@ def _read_csv(text: str, lines: list[str], name: str) -> Table:
         ) from None
     if not rows:
         raise InvalidInputError(f"{name} is empty. It needs rows of data.")
-    header = _header(rows[0], name)
+    comma = delimiter != ","
+    header = _header(rows[0], name, comma)
     if header is None:
         header = [f"x{i}" for i in range(1, len(rows[0]) + 1)]
     else:
@@ -211,7 +209,7 @@ def _read_csv(text: str, lines: list[str], name: str) -> Table:
             )
     cells = [tuple(column) for column in zip(*rows, strict=True)]
     columns = tuple(
-        _column(title, values, places, name, comma=delimiter != ",")
+        _column(title, values, lambda i: f"{name}, line {places[i]}", comma=comma)
         for title, values in zip(header, cells, strict=True)
     )
     preview = tuple(tuple(row) for row in rows[:_PREVIEW])
@@ -234,17 +232,23 @@ def _delimiter(lines: list[str]) -> str:
     return max((",", ";", "\t", "|"), key=sample[0].count) if sample else ","
 
 
-def _header(row: list[str], name: str) -> list[str] | None:
+def _header(row: list[str], name: str, comma: bool) -> list[str] | None:
     """Return the names of columns, None if the row has a number in it, so that it is data."""
-    if any(_number(cell) is not None for cell in row):
+    if any(_number(cell, comma) is not None for cell in row):
         return None
     names = [cell or f"x{i}" for i, cell in enumerate(row, 1)]
-    for i, each in enumerate(names):
-        if each in names[:i]:
-            raise InvalidInputError(
-                f"{name}, line 1: two columns are named {each!r}. Give each its own name."
-            )
+    _check_names(names, name)
     return names
+
+
+def _check_names(names: Sequence[str], name: str) -> None:
+    seen: set[str] = set()
+    for each in names:
+        if each in seen:
+            raise InvalidInputError(
+                f"{name} has two columns named {each!r}. Give each its own name."
+            )
+        seen.add(each)
 
 
 def _number(cell: str, comma: bool = False) -> float | None:
@@ -257,7 +261,7 @@ def _number(cell: str, comma: bool = False) -> float | None:
 
 
 def _column(
-    title: str, cells: Sequence[str], places: Sequence[int], name: str, *, comma: bool
+    title: str, cells: Sequence[str], where: Callable[[int], str], *, comma: bool = False
 ) -> Column:
     missing = [cell.lower() in _MISSING for cell in cells]
     n_missing = sum(missing)
@@ -269,12 +273,12 @@ def _column(
     if n_numbers == n_known:
         values = np.array([np.nan if number is None else number for number in numbers])
         distinct = len(np.unique(values[~np.isnan(values)]))
-        return Column(title, "number", n_missing, distinct, values, tuple(cells))
+        return Column(title, "number", n_missing, distinct, values)
     if n_numbers >= _MOSTLY * n_known:
         wrong = next(i for i, number in enumerate(numbers) if number is None and not missing[i])
         raise InvalidInputError(
-            f"{name}, line {places[wrong]}, column {title!r}: {cells[wrong]!r:.60} is not a finite "
-            f"number, as {n_numbers} other cells of the column are. Correct it, or write '?' if "
+            f"{where(wrong)}, column {title!r}: {cells[wrong]!r:.60} is not a finite number, as "
+            f" {n_numbers} other cells of the column are. Correct it, or write '?' if "
             "the value is missing."
         )
     texts = ["?" if gone else cell for cell, gone in zip(cells, missing, strict=True)]
@@ -311,7 +315,7 @@ def _read_libsvm(lines: list[str], name: str) -> Table:
     if width > 10_000_000:
         raise InvalidInputError(f"{name} has a feature with the index {width}; too large.")
     X = sp.csr_matrix((values, (rows, indices)), shape=(len(labels), width), dtype=np.float64)
-    column = _column("label", labels, places, name, comma=False)
+    column = _column("label", labels, lambda i: f"{name}, line {places[i]}")
     preview = tuple(tuple(line.split()[:12]) for line in lines[:_PREVIEW])
     dense = len(labels) * width <= _DENSE
     features = X.toarray() if dense else X
@@ -328,13 +332,16 @@ def _read_parquet(data: bytes, name: str) -> Table:
             "(pip install pyarrow), or save the table as CSV."
         ) from None
     try:
-        frame = pq.read_table(pa.BufferReader(data))
+        frame = pq.ParquetFile(pa.BufferReader(data)).read()
     except (pa.ArrowException, OSError) as error:
         raise InvalidInputError(f"{name} is no whole Parquet file: {error}.") from None
     if not frame.num_rows or not frame.num_columns:
         raise InvalidInputError(f"{name} is empty. It needs rows of data.")
+    _check_names(frame.column_names, name)
     columns = tuple(
-        _column(str(title), [_cell(each) for each in values.to_pylist()], (), name, comma=False)
+        _column(
+            title, [_cell(each) for each in values.to_pylist()], lambda i: f"{name}, row {i + 1}"
+        )
         for title, values in zip(frame.column_names, frame.columns, strict=True)
     )
     head = frame.slice(0, _PREVIEW).to_pylist()
