@@ -124,6 +124,7 @@ export const when = (seconds) => new Date(seconds * 1000).toLocaleString([], { d
 export function seconds(value, short = false) {
   if (value === null || value === undefined) return "–";
   const digits = (number) => (short ? String(Number(number.toPrecision(2))) : number.toPrecision(3));
+  if (value === 0) return "0 s";
   if (value < 0.001) return `${(value * 1e6).toFixed(0)} µs`;
   if (value < 0.9995) return `${digits(value * 1e3)} ms`;
   if (value < 120) return `${digits(value)} s`;
