@@ -92,6 +92,19 @@ def test_restart_repeats_a_run_that_was_broken_off(client, drive):
     assert "finished" in refusal.json()["detail"]
 
 
+def test_a_run_that_is_cancelled_and_restarted_has_its_own_records_only(open_client, drive):
+    begin, wait_for = drive
+    client = open_client(fakes.steps_forever, jobs=2)
+    run_id = begin(client)
+    while len(wait_for(client, run_id, "running")["records"]) < 5:
+        time.sleep(0.02)
+    client.post(f"/api/runs/{run_id}/cancel")
+    client.post(f"/api/runs/{run_id}/restart")
+    while not (records := wait_for(client, run_id, "queued", "running")["records"]):
+        time.sleep(0.02)
+    assert [record["n_train"] for record in records] == list(range(1, len(records) + 1))
+
+
 def test_a_deleted_run_ends_its_process(open_client, drive):
     begin, wait_for = drive
     client = open_client(fakes.steps_forever)

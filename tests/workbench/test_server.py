@@ -194,3 +194,34 @@ def test_what_supple_compare_has_written_can_be_imported(client):
     text = study.to_json(study.StudySpec.from_dict(SMALL), records)
     run = client.post("/api/runs/import", content=text).json()
     assert (run["name"], run["n_records"]) == (SMALL["name"], 1)
+
+
+NASTY = ["NaN", "1e999", "9" * 400, '"\\ud800"', '"\\u0000"', "[" * 2000, "null", "{}", "true", ""]
+
+
+@pytest.mark.parametrize("value", NASTY)
+def test_nasty_values_never_break_the_server(client, value):
+    headers = {"Content-Type": "application/json"}
+    spec = json.dumps(SMALL)
+    bodies = [
+        value,
+        f'{{"spec": {value}}}',
+        f'{{"spec": {spec}, "data_id": {value}}}',
+        f'{{"spec": {spec[:-1]}, "seed": {value}}}}}',
+        f'{{"spec": {spec[:-1]}, "name": {value}}}}}',
+        f'{{"name": {value}, "notes": {value}}}',
+        f'{{"study": {spec}, "records": {value}}}',
+        f'{{"study": {spec}, "records": [{json.dumps(RECORD)[:-1]}, "n_total": {value}}}]}}',
+    ]
+    for body in bodies:
+        for method, path in (
+            ("POST", "/api/runs"),
+            ("POST", "/api/runs/import"),
+            ("PATCH", "/api/runs/x"),
+        ):
+            answer = client.request(method, path, content=body, headers=headers)
+            assert answer.status_code < 500, (method, path, body[:80], answer.text)
+    for path in ("/api/data/summary", "/api/data/projection"):
+        for source in ("embedded", "file", "generator"):
+            where = {"source": source, "name": value or "x", "target": value}
+            assert client.get(path, params=where).status_code < 500

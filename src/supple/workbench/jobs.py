@@ -162,31 +162,37 @@ class Jobs:
             with self._lock:
                 if self._closed or self._history.run(run_id).state != "queued":
                     return  # cancelled while it waited
+                if run_id in self._active:  # cancelled and begun again: the old process ends first
+                    self._queue.put(run_id)
+                    return
                 process.start()
                 self._active[run_id] = job
                 self._history.begin(run_id)
             theirs.close()
             self._ring(run_id)
-            said = self._listen(run_id, ours)
+            said = self._listen(run_id, job)
             process.join()
             self._conclude(run_id, job, said)
         finally:
             with self._lock:
-                self._active.pop(run_id, None)
+                if self._active.get(run_id) is job:
+                    del self._active[run_id]
             ours.close()
             theirs.close()
             if process.pid is not None:
                 process.join()
                 process.close()
 
-    def _listen(self, run_id: str, connection: Connection) -> tuple[str, str | None] | None:
+    def _listen(self, run_id: str, job: _Job) -> tuple[str, str | None] | None:
         """Keep what a job sends until it has said how it ended, or can say nothing more."""
         while True:
             try:
-                kind, value = json.loads(connection.recv_bytes())
+                kind, value = json.loads(job.connection.recv_bytes())
             except (EOFError, OSError):
                 return None
             with self._lock:
+                if job.cancelled:  # the run may have begun again: this is not its record
+                    return None
                 state = self._history.run(run_id).state
                 if kind == "record":
                     self._history.add_records(run_id, [value])

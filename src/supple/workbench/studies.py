@@ -30,7 +30,7 @@ def task_of(run: Run, history: History) -> dict[str, Any]:
 def checked_spec(values: dict[str, Any]) -> StudySpec:
     """Return the study that `values` describe, or say what is wrong with them."""
     try:
-        json.dumps(values, allow_nan=False).encode()
+        _sendable(values)
     except (ValueError, RecursionError):
         raise InvalidInputError(
             "The study holds a number or a character that cannot be written. Use finite numbers."
@@ -38,6 +38,11 @@ def checked_spec(values: dict[str, Any]) -> StudySpec:
     spec = StudySpec.from_dict(values)
     spec.check()
     return spec
+
+
+def _sendable(value: Any) -> None:
+    """Raise ValueError at a number or a text that no browser can be sent."""
+    json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
 
 
 def as_records(rows: list[dict[str, Any]]) -> list[StudyRecord]:
@@ -91,7 +96,7 @@ def _record(row: Any, number: int) -> dict[str, Any]:
             wanted = _TYPES[StudyRecord.__annotations__[field]]
             if not isinstance(value, wanted) or isinstance(value, bool):
                 raise TypeError(f"{field} is {value!r}")
-        json.dumps(record, allow_nan=False)
+        _sendable(record)
     except (KeyError, TypeError, ValueError) as error:
         raise InvalidInputError(
             f"Record {number} of the shared run cannot be read: {error}. Export the run again."
