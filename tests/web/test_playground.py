@@ -3,22 +3,9 @@
 from pathlib import Path
 
 import pytest
-from live_server import live_server
 
-from supple.workbench import Settings, playground, streaming
+from supple.workbench import playground, streaming
 
-sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 RADIUS_OF_A_CIRCLE = """async () => {
     const { contours } = await import("/static/contours.js");
@@ -31,46 +18,11 @@ RADIUS_OF_A_CIRCLE = """async () => {
              closed: String(lines[0][0]) === String(lines[0].at(-1)) };
 }"""
 
-pytestmark = pytest.mark.skipif(not CHROMIUM.exists(), reason="needs /usr/bin/chromium")
 
-
-@pytest.fixture(scope="module")
-def address(tmp_path_factory):
-    with live_server(Settings(folder=tmp_path_factory.mktemp("kept"))) as (_, url):
-        yield url
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with sync_api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def open_page(browser, address):
-    """Open a tab; in the end nothing went wrong and nothing came from outside."""
-    contexts, troubles, hosts = [], [], set()
-
-    def open_one(tab, width=1280, height=900, theme="light"):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=theme
-        )
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("pageerror", lambda error: troubles.append(str(error)))
-        page.on("request", lambda request: hosts.add("/".join(request.url.split("/")[:3])))
-        page.goto(f"{address}/#/{tab}")
-        page.get_by_role("heading", level=1).wait_for()
-        return page
-
-    yield open_one
-    for context in contexts:
-        context.close()
-    assert not troubles
-    assert hosts == {address}
+def open_tab(watched, tab, width=1280, theme="light"):
+    page = watched.open(f"#/{tab}", viewport={"width": width, "height": 900}, color_scheme=theme)
+    page.get_by_role("heading", level=1).wait_for()
+    return page
 
 
 def canvas_of(page):
@@ -111,16 +63,16 @@ def lonely(canvas):
     return max(places, key=lambda i: min(abs(places[i] - z) for j, z in places.items() if j != i))
 
 
-def test_lines_of_equal_value(open_page):
-    found = open_page("playground").evaluate(RADIUS_OF_A_CIRCLE)
+def test_lines_of_equal_value(workbench):
+    found = open_tab(workbench, "playground").evaluate(RADIUS_OF_A_CIRCLE)
     assert found["lines"] == 1
     assert found["closed"]
     assert found["low"] == pytest.approx(20.0, abs=0.02)
     assert found["high"] == pytest.approx(20.0, abs=0.02)
 
 
-def test_learn_drag_and_forget_with_the_mouse(open_page):
-    page = open_page("playground")
+def test_learn_drag_and_forget_with_the_mouse(workbench):
+    page = open_tab(workbench, "playground")
     begin(page)
     canvas = canvas_of(page)
     corner = canvas.view.x0 + 0.1, canvas.view.y0 + 0.1
@@ -148,8 +100,8 @@ def test_learn_drag_and_forget_with_the_mouse(open_page):
     assert canvas.model.kkt_violation_ < 1e-9
 
 
-def test_keys_select_weigh_flip_move_and_forget(open_page):
-    page = open_page("playground")
+def test_keys_select_weigh_flip_move_and_forget(workbench):
+    page = open_tab(workbench, "playground")
     begin(page)
     canvas = canvas_of(page)
     page.locator("canvas.board").focus()
@@ -173,8 +125,8 @@ def test_keys_select_weigh_flip_move_and_forget(open_page):
     wait_for(page, lambda: chosen in canvas.points)
 
 
-def test_time_goes_back_and_the_page_comes_back(open_page):
-    page = open_page("playground")
+def test_time_goes_back_and_the_page_comes_back(workbench):
+    page = open_tab(workbench, "playground")
     begin(page)
     canvas = canvas_of(page)
     first = dict(canvas.points)
@@ -193,8 +145,8 @@ def test_time_goes_back_and_the_page_comes_back(open_page):
     assert canvas_of(page) is canvas
 
 
-def test_C_and_gamma_follow_their_sliders(open_page):
-    page = open_page("playground")
+def test_C_and_gamma_follow_their_sliders(workbench):
+    page = open_tab(workbench, "playground")
     begin(page)
     canvas = canvas_of(page)
     before = canvas.gamma
@@ -205,8 +157,8 @@ def test_C_and_gamma_follow_their_sliders(open_page):
     page.locator("dd").first.filter(has_text="%").wait_for()
 
 
-def test_a_feature_pair_of_an_embedded_set(open_page):
-    page = open_page("playground")
+def test_a_feature_pair_of_an_embedded_set(workbench):
+    page = open_tab(workbench, "playground")
     page.get_by_label("Set").select_option("embedded:yeast")
     page.get_by_label("Across").select_option("2")
     page.get_by_label("Class against the others").select_option("CYT")
@@ -214,8 +166,8 @@ def test_a_feature_pair_of_an_embedded_set(open_page):
     page.get_by_text("200 of 1484 rows, drawn at random.").wait_for()
 
 
-def test_a_lost_canvas_is_said(open_page):
-    page = open_page("playground")
+def test_a_lost_canvas_is_said(serve):
+    page = open_tab(serve(), "playground")
     begin(page)
     playground.sessions.close(page.evaluate("sessionStorage.getItem('supple-playground')"))
     page.mouse.click(*(page.locator("canvas.board").bounding_box()[side] + 30 for side in "xy"))
@@ -224,8 +176,8 @@ def test_a_lost_canvas_is_said(open_page):
     page.get_by_role("alert").wait_for(state="detached")
 
 
-def test_a_stream_plays_pauses_and_ends_with_its_page(open_page):
-    page = open_page("stream")
+def test_a_stream_plays_pauses_and_ends_with_its_page(workbench):
+    page = open_tab(workbench, "stream")
     page.get_by_label("Examples", exact=True).fill("20000")
     page.get_by_role("button", name="Play").click()
     page.get_by_text("playing").wait_for()
@@ -256,8 +208,8 @@ def test_a_stream_plays_pauses_and_ends_with_its_page(open_page):
 @pytest.mark.parametrize("tab", ["playground", "stream"])
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("width", [1280, 390])
-def test_no_barriers(open_page, tab, theme, width):
-    page = open_page(tab, width=width, theme=theme)
+def test_no_barriers(workbench, tab, theme, width):
+    page = open_tab(workbench, tab, width=width, theme=theme)
     if tab == "playground":
         begin(page)
         page.locator("canvas.board").focus()

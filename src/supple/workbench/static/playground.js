@@ -99,7 +99,7 @@ class Playground {
         h("input", { type: "radio", name, value, checked: value === chosen, onchange: () => change(value) }),
         h("span", {}, text)))));
     this.labels = ["class 0", "class 1"].map((name) => document.createTextNode(name));
-    this.legend = h("ul", { class: "legend", "aria-label": "What the marks mean" });
+    this.legend = h("ul", { class: "play-legend", "aria-label": "What the marks mean" });
     this.problem = h("div", {});
     this.note = h("p", { class: "small muted" });
     this.chosen = h("div", { class: "chosen", "aria-live": "polite" });
@@ -160,7 +160,7 @@ class Playground {
     [this.rangeGamma, this.textGamma] = slider("gamma", 0.01, 100);
     this.counts = h("div", { class: "counts" });
     return h("section", { class: "card" }, h("header", {}, h("h2", {}, "Machine"), this.kernel = h("p", {})),
-      h("div", { class: "stack tight" },
+      h("div", { class: "stack play-tight" },
         field("C, cost of a margin error", this.rangeC, null, this.textC),
         this.gammaField = field("gamma, width of the kernel", this.rangeGamma, null, this.textGamma),
         this.counts));
@@ -172,7 +172,7 @@ class Playground {
     this.refit = h("dd", {}, "–");
     this.agrees = h("dd", {}, "–");
     return h("section", { class: "card" }, h("header", {}, h("h2", {}, "Error on new points"), h("p", {}, "estimated when you pause")),
-      h("dl", { class: "figures" },
+      h("dl", { class: "play-figures" },
         h("dt", {}, "leave-one-out, exact"), this.left, h("dt", {}, "ξα bound"), this.bound,
         h("dt", {}, "a refit takes"), this.refit, h("dt", {}, "differs from a refit by"), this.agrees));
   }

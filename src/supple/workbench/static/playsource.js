@@ -11,7 +11,7 @@ export class Source {
     this.kernel = select([["rbf", "rbf"], ["poly", "polynomial"], ["linear", "linear"]], "rbf", () => {});
     this.choices = h("div", { class: "fields" });
     this.element = h("section", { class: "card" }, h("header", {}, h("h2", {}, "Data")),
-      h("form", { class: "stack tight", onsubmit: (event) => { event.preventDefault(); begin(this.wanted()); } },
+      h("form", { class: "stack play-tight", onsubmit: (event) => { event.preventDefault(); begin(this.wanted()); } },
         this.set = h("div", {}), this.choices,
         h("div", { class: "fields" }, field("Points", this.number), field("Seed", this.seed), field("Kernel", this.kernel)),
         h("div", { class: "row" }, h("button", { class: "primary" }, "Load"),

@@ -92,7 +92,7 @@ class StreamTab {
         h("div", { class: "stack" },
           card("Error of the strategies", `mean of the latest ${SMOOTH} batches`, keys(STRATEGIES, true), this.charts[0].element),
           card("Windows", "examples that each machine holds", this.charts[1].element),
-          h("div", { class: "pair" },
+          h("div", { class: "stream-pair" },
             card("Novelty", "share of new points outside an SVDD of the latest 200", this.charts[2].element),
             card("The latest points", "the first two features", this.canvas))),
         h("div", { class: "stack stream-side" }, this.form(), card("So far", null, h("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Strategies so far" },
@@ -104,7 +104,7 @@ class StreamTab {
 
   form() {
     return h("section", { class: "card" }, h("header", {}, h("h2", {}, "Stream")),
-      h("form", { class: "stack tight", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
+      h("form", { class: "stack play-tight", onsubmit: (event) => { event.preventDefault(); this.begin(); } },
         field("Kind", this.kind), this.about,
         h("div", { class: "fields" }, field("Examples", this.n), field("Batch", this.batch), field("Fixed window, batches", this.window),
           field("C", this.C), field("Seed", this.seed), field("Window chosen by", this.estimate)),

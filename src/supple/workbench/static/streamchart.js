@@ -8,7 +8,7 @@ const SVG = "http://www.w3.org/2000/svg";
 export class Chart {
   constructor(label, series, { percent }) {
     Object.assign(this, { series, percent, changes: [], alarms: [], length: 1, data: [[], ...series.map(() => [])] });
-    this.element = h("div", { class: "chart", role: "img", "aria-label": label });
+    this.element = h("div", { class: "stream-chart", role: "img", "aria-label": label });
     this.resized = new ResizeObserver(() => this.plot?.setSize(this.size()));
     this.resized.observe(this.element);
     addEventListener("themechange", this.rebuild = () => this.build());
