@@ -167,7 +167,7 @@ export class Board {
 
   drawPoint(c, point) {
     const x = this.x(point.x), y = this.y(point.y);
-    const base = [3.6, 4.8, 5.6][point.set];
+    const base = [3.6, 4.8, 5.6][point.set] * (this.width < 500 ? 0.8 : 1);
     drawVector(c, x, y, base * Math.max(0.55, Math.min(2.6, point.weight ** (1 / 3))), point, this);
   }
 

@@ -116,7 +116,7 @@ class Playground {
           h("div", { class: "row play-tools" },
             segments("play-label", "A click adds", [["0", this.labels[0]], ["1", this.labels[1]]], "1",
               (value) => { this.label = Number(value); }),
-            segments("play-click", "A click on a point", [["forget", "forgets it"], ["select", "selects it"], ["flip", "flips its class"]],
+            segments("play-click", "A click on a point", [["forget", "forgets it"], ["select", "selects it"], ["flip", "flips it"]],
               "forget", (value) => { this.click = value; })),
           h("div", { class: "board-frame" }, this.canvas, this.axisX = h("span", { class: "axis-x" }), this.axisY = h("span", { class: "axis-y" }),
             this.waitingText = h("p", { class: "board-wait", hidden: true }, "Add points of both classes: then there is a boundary.")),
