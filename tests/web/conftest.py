@@ -26,9 +26,11 @@ FLAGS = [
 @pytest.fixture(scope="session")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    path = os.environ.get("SUPPLE_CHROMIUM") or shutil.which("chromium")
+    named = os.environ.get("SUPPLE_CHROMIUM", "required")
+    path = shutil.which("chromium") if named == "required" else named
     if path is None or not Path(path).exists():
-        pytest.skip("there is no chromium; install it, or name one by SUPPLE_CHROMIUM")
+        missing = pytest.fail if "SUPPLE_CHROMIUM" in os.environ else pytest.skip
+        missing("there is no chromium; install it, or name one by SUPPLE_CHROMIUM")
     with playwright.sync_playwright() as driver:
         chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
         yield chromium
