@@ -1,0 +1,8 @@
+"""The declarations, one file for each paper."""
+
+from supple.experiments._declare import Paper
+from supple.experiments.papers._rueping import RUEPING
+
+__all__ = ["PAPERS"]
+
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (RUEPING,)}

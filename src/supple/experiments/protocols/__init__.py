@@ -1,0 +1,19 @@
+"""The protocols: functions that run one cell and return what it gave."""
+
+from collections.abc import Callable
+
+from supple.experiments._declare import Cell
+from supple.experiments._store import Outcome
+from supple.experiments.protocols._batches import folds, removal, two_batches
+from supple.experiments.protocols._questions import drift, lines, regression
+
+__all__ = ["PROTOCOLS"]
+
+PROTOCOLS: dict[str, Callable[[Cell], list[Outcome]]] = {
+    "two batches": two_batches,
+    "lines": lines,
+    "folds": folds,
+    "removal": removal,
+    "drift": drift,
+    "regression": regression,
+}
