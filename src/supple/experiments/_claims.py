@@ -12,7 +12,7 @@ from supple.experiments._declare import Row, Verdict
 __all__ = ["above", "at_least_on_average", "best", "close", "costs_more", "falls", "near_paper"]
 
 Judge = Callable[[list[Row]], Verdict]
-Where = Mapping[str, Sequence[str]]
+Where = Mapping[str, Sequence[str | None]]  # None: rows without this label
 NOTHING = Verdict(False, "nothing was measured that could show it")
 
 
@@ -57,7 +57,7 @@ def above(
             f"{np.mean(list(gains.values())):.2f}, at {len(gains)} points; not above at: "
             f"{_listed(failed)}"
         )
-        each = tuple((x.labels, gains[key] > 0.0) for key, (x, _) in pairs.items())
+        each = tuple((x, gains[key] > 0.0) for key, (x, _) in pairs.items())
         return Verdict(not failed, text, each)
 
     return judge
@@ -88,7 +88,7 @@ def close(
         )
         if mean:
             return Verdict(average <= points, text)
-        each = tuple((x.labels, off[key] <= points) for key, (x, _) in pairs.items())
+        each = tuple((x, off[key] <= points) for key, (x, _) in pairs.items())
         return Verdict(off[largest] <= points, text, each)
 
     return judge
@@ -144,7 +144,7 @@ def costs_more(
             f"{more.mean():.2f} ± {error:.2f} (standard error over {len(keys)}); more on "
             f"{int((more > 0).sum())} of them"
         )
-        each = tuple((found[a][k].labels, bool(m > 0)) for k, m in zip(keys, more, strict=True))
+        each = tuple((found[a][k], bool(m > 0)) for k, m in zip(keys, more, strict=True))
         return Verdict(bool(more.mean() > 2 * error), text, each)
 
     return judge
@@ -195,7 +195,7 @@ def best(
             least = min(rest, key=lambda name: rest[name])
             holds = row.ours < rest[least] if not margin else row.ours <= rest[least] + margin
             texts.append(f"{key}: {scale * row.ours:.2f}, {least} {scale * rest[least]:.2f}")
-            each.append((row.labels, bool(holds)))
+            each.append((row, bool(holds)))
         if not each:
             return NOTHING
         return Verdict(all(h for _, h in each), f"{a} " + "; ".join(texts), tuple(each))
@@ -219,7 +219,7 @@ def near_paper(
         gaps = {key: scale * (row.ours - float(row.paper or 0.0)) for key, row in off.items()}
         failed = [f"{key} ({gap:+.1f})" for key, gap in gaps.items() if abs(gap) > points]
         text = f"{len(gaps) - len(failed)} of {len(gaps)} within {points:g} points; not: "
-        each = tuple((row.labels, abs(gaps[key]) <= points) for key, row in off.items())
+        each = tuple((row, abs(gaps[key]) <= points) for key, row in off.items())
         return Verdict(not failed, text + _listed(failed), each)
 
     return judge

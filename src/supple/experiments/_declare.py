@@ -49,7 +49,7 @@ class Verdict(NamedTuple):
 
     holds: bool
     text: str
-    of_rows: tuple[tuple[Mapping[str, str], bool], ...] = ()  # labels of rows that were compared
+    of_rows: tuple[tuple[Row, bool], ...] = ()  # those that were compared, one by one
 
 
 @dataclass(frozen=True)

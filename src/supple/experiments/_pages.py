@@ -71,7 +71,7 @@ def _table(item: Item, result: Result, measure: str) -> str:
     verdicts = result.verdicts(item)
     for key, cells in lines.items():
         values = [_cell(cells[c], table) if c in cells else "" for c in columns]
-        said = [verdict_of(row.labels, verdicts) for row in cells.values()]
+        said = [verdict_of(row, verdicts) for row in cells.values()]
         verdict = "does not hold" if "does not hold" in said else "holds" if "holds" in said else ""
         text.append("| " + " | ".join([*key, *values, verdict]) + " |")
     return "\n".join(text)

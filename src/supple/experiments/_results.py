@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,18 +139,13 @@ def as_csv(item: Item, result: Result) -> str:
     for row in result.rows:
         labels = [row.labels.get(name, "") for name in names]
         numbers = ["" if v is None else v for v in (row.paper, row.ours, row.spread, row.n)]
-        writer.writerow([*labels, row.measure, *numbers, verdict_of(row.labels, verdicts)])
+        writer.writerow([*labels, row.measure, *numbers, verdict_of(row, verdicts)])
     return text.getvalue()
 
 
-def verdict_of(labels: Mapping[str, str], verdicts: list[Verdict]) -> str:
-    """Return "holds", "does not hold" or nothing, for a row with these labels."""
-    said = [
-        holds
-        for verdict in verdicts
-        for own, holds in verdict.of_rows
-        if all(labels.get(name) == value for name, value in own.items())
-    ]
+def verdict_of(row: Row, verdicts: list[Verdict]) -> str:
+    """Return "holds", "does not hold" or nothing, for a row."""
+    said = [holds for verdict in verdicts for own, holds in verdict.of_rows if own == row]
     return "" if not said else "holds" if all(said) else "does not hold"
 
 

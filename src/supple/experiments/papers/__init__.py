@@ -2,7 +2,8 @@
 
 from supple.experiments._declare import Paper
 from supple.experiments.papers._rueping import RUEPING
+from supple.experiments.papers._syed import SYED
 
 __all__ = ["PAPERS"]
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (RUEPING,)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (RUEPING, SYED)}

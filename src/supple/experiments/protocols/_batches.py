@@ -108,7 +108,8 @@ def removal(cell: Cell) -> list[Outcome]:
     """Leave a tenth out, of all examples or of the support vectors; test on it or on others.
 
     "remove" is "nothing", "data" or "support vectors"; "test" is "removed" (as the paper does) or
-    "others": a tenth of the data that no machine has seen.
+    "others": a tenth of the data that no machine has seen. Where nothing is removed and tested on,
+    the examples learned are the test.
     """
     X, y = _data.table(cell["data"])
     tests = divide(len(y), 10, cell["seed"])
@@ -120,7 +121,8 @@ def removal(cell: Cell) -> list[Outcome]:
         model = classifier(cell).fit(X[held], y[held])
         shares.append(100.0 * len(model.support_) / len(held))
         if cell["remove"] == "nothing":
-            scores.append(100.0 * float(model.score(X[tests[number]], y[tests[number]])))
+            test = tests[number] if cell["test"] == "others" else held
+            scores.append(100.0 * float(model.score(X[test], y[test])))
             continue
         pool = held[model.support_] if cell["remove"] == "support vectors" else held
         for part in divide(len(pool), 10, cell["seed"])[: cell["folds"]]:
