@@ -1,9 +1,10 @@
 """The declarations, one file for each paper."""
 
 from supple.experiments._declare import Paper
+from supple.experiments.papers._klinkenberg_joachims import KLINKENBERG_JOACHIMS
 from supple.experiments.papers._rueping import RUEPING
 from supple.experiments.papers._syed import SYED
 
 __all__ = ["PAPERS"]
 
-PAPERS: dict[str, Paper] = {paper.name: paper for paper in (RUEPING, SYED)}
+PAPERS: dict[str, Paper] = {paper.name: paper for paper in (RUEPING, SYED, KLINKENBERG_JOACHIMS)}

@@ -6,6 +6,7 @@ from supple.experiments._declare import Cell
 from supple.experiments._store import Outcome
 from supple.experiments.protocols._batches import folds, removal, two_batches
 from supple.experiments.protocols._questions import drift, lines, regression
+from supple.experiments.protocols._texts import relevance
 
 __all__ = ["PROTOCOLS"]
 
@@ -16,4 +17,5 @@ PROTOCOLS: dict[str, Callable[[Cell], list[Outcome]]] = {
     "removal": removal,
     "drift": drift,
     "regression": regression,
+    "relevance": relevance,
 }
