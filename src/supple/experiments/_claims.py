@@ -150,25 +150,31 @@ def costs_more(
     return judge
 
 
-def falls(along: str, *, measure: str, where: Where | None = None, error: float = 0.0) -> Judge:
+def falls(
+    along: str, *, measure: str, where: Where | None = None, within_error: bool = False
+) -> Judge:
     """Judge whether the value falls at every step `along` an axis.
 
-    A rise by `error` or less is named, but is no break of the order.
+    With `within_error`, a rise by no more than the row's "standard error" is no break.
     """
 
     def judge(rows: list[Row]) -> Verdict:
         found = _values(rows, measure, along, where or {})
         if len(found) < 2:
             return NOTHING
-        one = {place: next(iter(group.values())) for place, group in found.items()}
-        steps = [(p, q, one[q].ours - one[p].ours) for p, q in pairwise(one)]
-        rises = [f"{p} to {q}: +{rise:.2f}" for p, q, rise in steps if rise > 0.0]
-        broken = [rise for _, _, rise in steps if rise > error]
-        values = ", ".join(f"{place}: {row.ours:.2f}" for place, row in one.items())
-        text = f"{values}; rises at {_listed(rises)}"
-        if error:
-            text += f"; up to {error:.2f} is within the standard error of the test"
-        return Verdict(not broken, text)
+        one = {place: next(iter(group.values())).ours for place, group in found.items()}
+        errors = _values(rows, "standard error", along, where or {})
+        allowed = {
+            place: next(iter(errors[place].values())).ours if within_error else 0.0 for place in one
+        }
+        rises = [(p, q, one[q] - one[p]) for p, q in pairwise(one) if one[q] >= one[p]]
+        values = ", ".join(f"{place}: {value:.2f}" for place, value in one.items())
+        named = _listed([f"{p} to {q} (+{rise:.2f})" for p, q, rise in rises])
+        text = f"{values}; does not fall from {named}"
+        if within_error:
+            text += f"; a standard error is up to {max(allowed.values()):.2f}"
+            return Verdict(all(rise <= allowed[p] for p, _, rise in rises), text)
+        return Verdict(not rises, text)
 
     return judge
 

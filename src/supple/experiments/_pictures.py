@@ -79,8 +79,12 @@ def lines(
     logarithmic: bool = False,
     log_y: bool = False,
     marks: Mapping[str, list[float]] | None = None,
+    mark_measure: str | None = None,
 ) -> None:
-    """Draw a measure against a label, one line for each series, one panel for each `panel`."""
+    """Draw a measure against a label, one line for each series, one panel for each `panel`.
+
+    Dotted lines are at `marks`, or where there are rows of `mark_measure`.
+    """
     names = {x, series} | ({panel} if panel else set())
     rows = _of(result.rows, measure, names)
     groups = list(dict.fromkeys(row.labels[panel] for row in rows)) if panel else [""]
@@ -94,7 +98,9 @@ def lines(
             known = [(p, row.paper) for p, row in zip(places, line, strict=True) if row.paper]
             if known:
                 ax.plot(*zip(*known, strict=True), color=f"C{number}", linestyle="--", linewidth=1)
-        for place in (marks or {}).get(group, []):
+        marked = [r for r in result.rows if r.measure == mark_measure and r.labels[x]]
+        changes = {float(r.labels[x]) for r in marked}
+        for place in sorted({*(marks or {}).get(group, []), *changes}):
             ax.axvline(place, color="grey", linewidth=0.8, linestyle=":")
         ax.set(xlabel=x, ylabel=measure, title=group)
         if logarithmic:

@@ -410,8 +410,14 @@ RUEPING = Paper(
                     ),
                 ),
             ),
-            minutes=4.0,
-            quick_minutes=0.3,
+            why=(
+                "SV forgets by itself: of an old batch it keeps few examples, which count little "
+                "among new ones. A weight below 1 adds to that, which helps little where the "
+                "concept has changed and costs accuracy wherever it has not.",
+                "The claims are ours: the paper asks the question and predicts nothing.",
+            ),
+            minutes=1.0,
+            quick_minutes=0.1,
         ),
         Item(
             name="regression",
@@ -433,7 +439,7 @@ RUEPING = Paper(
             claims=(
                 Claim(
                     "SV-L is as good as SV for regression, on average.",
-                    at_least_on_average("SV-L", "SV", measure="R2", column="machine"),
+                    at_least_on_average("SV-L", "SV", measure="R2", column="machine", scale=100.0),
                 ),
             ),
             minutes=1.0,

@@ -1,0 +1,119 @@
+"""Little memory, and novelty in a stream that drifts (Tax & Laskov)."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.ndimage import gaussian_filter
+from sklearn.metrics import roc_auc_score
+
+from supple.estimators import SVC, SVDD, BudgetSVC
+from supple.experiments import _data
+from supple.experiments._declare import Cell
+from supple.experiments._store import Outcome
+from supple.memory import Window
+
+__all__ = ["budget", "novelty"]
+
+_SMOOTHING = 0.75  # width of the Gaussian in pixels
+_SIZE, _NU, _NEAR, _DETECTION = 500, 0.1, 64, 0.8
+_DRAWN, _EVERY = slice(1500, 4000), 10
+
+
+@lru_cache(maxsize=2)
+def _images(name: str, look: str) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
+    X, y, X_test, y_test = _data.digits(name)
+    return _prepare(X, look), y, _prepare(X_test, look), y_test
+
+
+def _prepare(X: NDArray[np.float64], look: str) -> NDArray[np.float64]:
+    """Return images as they are in [-1, 1], in [0, 1], or smoothed (background -1)."""
+    if look == "unit":
+        return (X + 1.0) / 2.0
+    if look == "smooth":
+        side = math.isqrt(X.shape[1])
+        width = (0.0, _SMOOTHING, _SMOOTHING)
+        smooth = gaussian_filter(X.reshape(-1, side, side), width, mode="constant", cval=-1.0)
+        return smooth.reshape(len(X), -1)
+    return X
+
+
+def budget(cell: Cell) -> list[Outcome]:
+    """Learn each digit against the rest with M examples in memory, or with all.
+
+    "reading" is how the images are prepared and how sigma^2 = 0.3 times their pixels enters the
+    kernel: "raw", "unit" or "smooth", with exp(-d^2 / sigma^2) ("s") or exp(-d^2 / (2 sigma^2))
+    ("2s").
+    """
+    look, width = cell["reading"].split("-")
+    X, y, X_test, y_test = _images(cell["data"], look)
+    gamma = 1.0 / ((2.0 if width == "2s" else 1.0) * 0.3 * X.shape[1])
+    decisions, vectors = [], []
+    for digit in range(10):
+        if cell["M"] == "all":
+            model = SVC(C=100.0, gamma=gamma).fit(X, y == digit)
+        else:
+            model = BudgetSVC(budget=int(cell["M"]), rule="relevance", C=100.0, gamma=gamma)
+            model.partial_fit(X, y == digit)
+        decisions.append(model.decision_function(X_test))
+        vectors.append(float(len(model.support_)))
+    wrong = float(np.mean(np.argmax(decisions, axis=0) != y_test))
+    values = {
+        "error": [100.0 * wrong],
+        "standard error": [100.0 * math.sqrt(wrong * (1.0 - wrong) / len(y_test))],
+        "vectors": vectors,
+    }
+    return [{"labels": {}, "values": values}]
+
+
+def novelty(cell: Cell) -> list[Outcome]:
+    """Score each row of a series by an SVDD of its first 500 rows, or of the latest 500.
+
+    Two targets: rows within 64 of a change of state, and rows in the other state. False alarms are
+    the share of other rows above the threshold at which 80 % of the target is found.
+    """
+    X, y = _data.series(cell["data"], cell["seed"])
+    low, middle, high = np.percentile(X[:_SIZE], [25, 50, 75], axis=0)
+    X = (X - middle) / (high - low)
+    gamma = 1.0 / (X.shape[1] * X[:_SIZE].var())
+    if cell["machine"] == "fixed":
+        scores = -SVDD(nu=_NU, gamma=gamma).fit(X[:_SIZE]).decision_function(X[_SIZE:])
+    else:
+        # In a full window this C is the share nu, and updates are cheaper: no box changes.
+        model = SVDD(C=1.0 / (_NU * _SIZE), gamma=gamma, memory=Window(_SIZE)).fit(X[:_SIZE])
+        scores = np.empty(len(X) - _SIZE)
+        for i in range(len(scores)):
+            row = X[_SIZE + i : _SIZE + i + 1]
+            scores[i] = -model.decision_function(row)[0]
+            model.partial_fit(row)
+    return _judged(scores, y[_SIZE:])
+
+
+def _judged(scores: NDArray[np.float64], y: NDArray[Any]) -> list[Outcome]:
+    changes = np.flatnonzero(np.diff(y)) + 1
+    near = np.zeros(len(y), dtype=bool)
+    events = [slice(max(0, c - _NEAR), c + _NEAR) for c in changes]
+    for each in events:
+        near[each] = True
+    outside = 100.0 * float(np.mean(scores > 0))
+    peaks = {"changes": np.array([scores[e].max() for e in events]), "state": scores[y == 1]}
+    found: list[Outcome] = []
+    for target, rows in {"changes": near, "state": y == 1}.items():
+        threshold = np.quantile(peaks[target], 1.0 - _DETECTION, method="lower")
+        values = {
+            "false alarms": [100.0 * float(np.mean(scores[~rows] >= threshold))],
+            "AUC": [100.0 * float(roc_auc_score(rows, scores))],
+            "outside": [outside],
+        }
+        found.append({"labels": {"target": target}, "values": values})
+    start, stop = _DRAWN.start, min(_DRAWN.stop, len(y))
+    for t in range(start, stop, _EVERY):
+        values = {"novelty": [float(scores[t])]}
+        found.append({"labels": {"t": t, "target": "all"}, "values": values})
+    for t in changes[(changes >= start) & (changes < stop)].tolist():
+        found.append({"labels": {"t": t, "target": "all"}, "values": {"change": [1.0]}})
+    return found
