@@ -48,10 +48,11 @@ def table(name: str) -> Data:
 
 
 @lru_cache(maxsize=4)
-def numeric(name: str, order: str, seed: int) -> Data:
-    """Return a set as numbers without scaling: letters of sequences as codes, missing as 0.
+def numeric(name: str, order: str, seed: int, look: str = "plain") -> Data:
+    """Return a set as numbers: letters of sequences as codes, missing as 0.
 
-    `order` is "file", "class" (stable, by class) or "shuffled".
+    `order` is "file", "class" (stable, by class) or "shuffled". `look` is "plain" (no scaling),
+    "unit" (features scaled to [0, 1]) or "one-hot" (nominal values as columns of 0 and 1).
     """
     data = load(name, prepared=False)
     columns = []
@@ -59,13 +60,18 @@ def numeric(name: str, order: str, seed: int) -> Data:
         if feature in ("id", "name"):
             continue
         values = data.X[feature]
-        if values.dtype.kind == "U" and set(values) <= set(_NUCLEOTIDES):
-            columns.append(np.array([_NUCLEOTIDES[letter] for letter in values], dtype=float))
+        if values.dtype.kind == "U" and set(np.char.upper(values)) <= set(_NUCLEOTIDES):
+            codes = [_NUCLEOTIDES[letter] for letter in np.char.upper(values)]
+            columns.append(np.array(codes, dtype=float))
         elif values.dtype.kind == "U":
             columns.append(np.array([0.0 if v == "?" else float(v) for v in values]))
         else:
             columns.append(np.nan_to_num(values.astype(float)))
     X, y = np.column_stack(columns), np.asarray(data.y)
+    if look == "unit":
+        X = (X - X.min(0)) / np.maximum(np.ptp(X, axis=0), 1e-12)
+    elif look == "one-hot":
+        X = np.asarray(load(name, scaled=False).X, dtype=float)
     rows = np.arange(len(y))
     if order == "class":
         rows = np.argsort(y, kind="stable")

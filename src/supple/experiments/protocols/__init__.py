@@ -5,6 +5,7 @@ from collections.abc import Callable
 from supple.experiments._declare import Cell
 from supple.experiments._store import Outcome
 from supple.experiments.protocols._batches import folds, removal, two_batches
+from supple.experiments.protocols._growth import growth
 from supple.experiments.protocols._online import budget, novelty
 from supple.experiments.protocols._questions import drift, lines, regression
 from supple.experiments.protocols._texts import relevance
@@ -19,6 +20,7 @@ PROTOCOLS: dict[str, Callable[[Cell], list[Outcome]]] = {
     "drift": drift,
     "regression": regression,
     "relevance": relevance,
+    "growth": growth,
     "budget": budget,
     "novelty": novelty,
 }
