@@ -200,7 +200,7 @@ def key_of(cell: Cell) -> str:
 
 
 def printed(text: str) -> dict[tuple[str, ...], float]:
-    """Read a table as a paper prints it: labels at the left and on top, "-" for no value.
+    """Read a table as a paper prints it: a label at the left, others on top, "-" for no value.
 
     Examples
     --------
@@ -211,11 +211,10 @@ def printed(text: str) -> dict[tuple[str, ...], float]:
     ... ''')
     {('0.1', 'batch'): 0.926}
     """
-    head, *lines = (line.split() for line in text.strip().splitlines())
-    found = {}
-    for line in lines:
-        own = line[: len(line) - len(head) + 1]
-        for column, value in zip(head[1:], line[len(own) :], strict=True):
-            if value != "-":
-                found[(*own, column)] = float(value)
-    return found
+    (_, *columns), *lines = (line.split() for line in text.strip().splitlines())
+    return {
+        (label, column): float(value)
+        for label, *values in lines
+        for column, value in zip(columns, values, strict=True)
+        if value != "-"
+    }
