@@ -83,8 +83,8 @@ def close(
         off = {key: scale * abs(x.ours - y.ours) for key, (x, y) in pairs.items()}
         average, largest = float(np.mean(list(off.values()))), max(off, key=lambda k: off[k])
         text = (
-            f"|{a} - {b}|: mean {average:.2f}, largest {off[largest]:.2f} ({largest}), at "
-            f"{len(off)} points; allowed {points:g}"
+            f"distance of {a} and {b}: mean {average:.2f}, largest {off[largest]:.2f} "
+            f"({largest}), at {len(off)} points; allowed {points:g}"
         )
         if mean:
             return Verdict(average <= points, text)

@@ -10,12 +10,13 @@ from pathlib import Path
 from supple.errors import InvalidInputError, SuppleError
 from supple.experiments import _pages, _pictures
 from supple.experiments._declare import Item, Paper
+from supple.experiments._publish import publish
 from supple.experiments._results import Result, collect, write
 from supple.experiments._runner import duration, run
 from supple.experiments._store import Store
 from supple.experiments.papers import PAPERS
 
-__all__ = ["listing", "main", "reproduce", "write_pages"]
+__all__ = ["listing", "main", "reproduce"]
 
 DEFAULT_FOLDER = "supple-experiments"
 
@@ -142,16 +143,6 @@ def _data_of(item: Item) -> str:
     return text
 
 
-def write_pages(results: Path, pages: Path) -> list[Path]:
-    """Write the page of each paper from the results in a folder, and return their paths."""
-    written = []
-    for paper in PAPERS.values():
-        path = pages / f"{paper.name}.md"
-        path.write_text(_pages.page(paper, _pages.read(results, paper)), encoding="utf-8")
-        written.append(path)
-    return written
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command and return its exit code: 0, 2 for bad input, 130 for Ctrl-C."""
     parser = argparse.ArgumentParser(
@@ -165,13 +156,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=1, help="number of processes")
     parser.add_argument("--out", default=DEFAULT_FOLDER, help="folder for results")
     parser.add_argument(
-        "--pages", metavar="DIR", help="write the pages of --out to DIR; run nothing"
+        "--pages", metavar="DIR", help="publish the full runs of --out in DIR; run nothing"
     )
     given = parser.parse_args(argv)
     try:
         if given.pages:
-            for path in write_pages(Path(given.out), Path(given.pages)):
-                _say(f"written: {path}")
+            for line in publish(Path(given.out), Path(given.pages)):
+                _say(line)
             return 0
         reproduce(
             given.paper, given.item, given.quick, given.seed, given.jobs, given.out, report=_say

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from supple.experiments._declare import Item, Paper, Row, Table
+from supple.experiments._declare import Item, Paper, Row, Table, Verdict
 from supple.experiments._results import Result, from_json, verdict_of
 
-__all__ = ["page", "section", "summary"]
+__all__ = ["index", "page", "read", "section", "summary"]
 
+WHOLE = ("vectors", "length")  # numbers that are shown without decimals
+NOTICE = "<!-- Written by python -m supple.experiments --pages; do not edit. -->"
 UNITS = {
     "accuracy": "accuracy", "error": "error (%)", "recall": "recall (%)",
     "precision": "precision (%)", "R2": "R²", "vectors": "vectors", "seconds": "seconds",
@@ -58,35 +61,46 @@ def _table(item: Item, result: Result, measure: str) -> str:
     lines: dict[tuple[str, ...], dict[str, Row]] = {}
     for row in rows:
         lines.setdefault(row.key(table.rows), {})[row.labels[table.columns]] = row
-    n = sorted({row.n for row in rows})
-    counted = f"{n[0]}" if len(n) == 1 else f"{n[0]} to {n[-1]}"
-    head = [*table.rows, *columns]
-    text = [
-        f"{UNITS.get(measure, measure)}: ours ± standard deviation (n = {counted})"
-        + ("; in brackets the paper's" if any(row.paper is not None for row in rows) else ""),
-        "",
-        "| " + " | ".join([*head, "verdict"]) + " |",
-        "|" + "---|" * (len(head) + 1),
-    ]
     verdicts = result.verdicts(item)
+    said = {key: _said(cells, verdicts) for key, cells in lines.items()}
+    more = ["verdict"] if any(said.values()) else []
+    head = [*table.rows, *columns, *more]
+    text = [_heading(measure, rows), "", f"| {' | '.join(head)} |", "|" + "---|" * len(head)]
     for key, cells in lines.items():
         values = [_cell(cells[c], table) if c in cells else "" for c in columns]
-        said = [verdict_of(row, verdicts) for row in cells.values()]
-        verdict = "does not hold" if "does not hold" in said else "holds" if "holds" in said else ""
-        text.append("| " + " | ".join([*key, *values, verdict]) + " |")
+        text.append(f"| {' | '.join([*key, *values, *([said[key]] if more else [])])} |")
     return "\n".join(text)
 
 
+def _heading(measure: str, rows: list[Row]) -> str:
+    counts = sorted({row.n for row in rows})
+    text = f"{UNITS.get(measure, measure)}: ours"
+    if counts[-1] > 1:
+        n = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        text += f" ± standard deviation (n = {n})"
+    return text + ("; in brackets the paper's" if any(r.paper is not None for r in rows) else "")
+
+
+def _said(cells: dict[str, Row], verdicts: list[Verdict]) -> str:
+    said = [verdict_of(row, verdicts) for row in cells.values()]
+    return "does not hold" if "does not hold" in said else "holds" if "holds" in said else ""
+
+
 def _cell(row: Row, table: Table) -> str:
-    digits = table.digits
     if row.n == 0:
         return "none"
-    text = f"{row.ours:.{digits}f}" if abs(row.ours) < 1e5 else f"{row.ours:.3g}"
+    text = _number(row.ours, row.measure, table)
     if row.spread is not None:
-        text += f" ± {row.spread:.{digits}f}"
+        text += f" ± {_number(row.spread, row.measure, table)}"
     if row.paper is not None:
-        text += f" ({row.paper:.{digits}f})"
+        text += f" ({_number(row.paper, row.measure, table)})"
     return text
+
+
+def _number(value: float, measure: str, table: Table) -> str:
+    if measure == "seconds":
+        return f"{value:.2g}" if value < 10.0 else f"{value:.0f}"
+    return f"{value:.{0 if measure in WHOLE else table.digits}f}"
 
 
 def summary(paper: Paper, results: dict[str, Result]) -> str:
@@ -102,7 +116,7 @@ def summary(paper: Paper, results: dict[str, Result]) -> str:
     return "\n".join(lines)
 
 
-def page(paper: Paper, results: dict[str, Result], *, pictures: str = "images/") -> str:
+def page(paper: Paper, results: dict[str, Result]) -> str:
     """Return the page of a paper.
 
     Parameters
@@ -111,12 +125,11 @@ def page(paper: Paper, results: dict[str, Result], *, pictures: str = "images/")
         The paper.
     results : dict of str to Result
         What its items gave. Those that are missing are named.
-    pictures : str
-        Where the pictures are, as seen from the page.
     """
+    pictures = f"images/{paper.name}-"
     parts = [
         f"# {paper.citation}",
-        "<!-- Written by python -m supple.experiments --pages; do not edit. -->",
+        NOTICE,
         f"`python -m supple.experiments {paper.name}` repeats what is on this page.",
         paper.about,
     ]
@@ -129,6 +142,44 @@ def page(paper: Paper, results: dict[str, Result], *, pictures: str = "images/")
         if item.name in results:
             parts.append(section(item, results[item.name], pictures=pictures).rstrip())
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def index(papers: Iterable[Paper], results: dict[str, dict[str, Result]]) -> str:
+    """Return the page that leads to the others, with the numbered claims.
+
+    Parameters
+    ----------
+    papers : iterable of Paper
+        The papers.
+    results : dict of str to dict
+        The results of each, by item.
+    """
+    lines, claims = [], {}
+    for paper in papers:
+        lines.append(f"- [{paper.citation}]({paper.name}.md)")
+        for item in paper.items:
+            result = results[paper.name].get(item.name)
+            for claim, verdict in zip(
+                item.claims, result.verdicts(item) if result else (), strict=result is not None
+            ):
+                if claim.number:
+                    says = "holds" if verdict.holds else "does not hold"
+                    where = f"{paper.name}, {item.name}"
+                    text = (
+                        f"| {claim.number} | {claim.text} | {where} | **{says}** | {verdict.text} |"
+                    )
+                    claims[claim.number, paper.name, item.name] = text
+    head = ["| | claim | where | verdict | measured |", "|---|---|---|---|---|"]
+    parts = [
+        "# The papers, reproduced",
+        NOTICE,
+        "`python -m supple.experiments` lists what can be repeated, "
+        "`python -m supple.experiments PAPER` repeats a paper, with `--quick` within two minutes. "
+        "An interrupted run goes on when it is started again.",
+        "\n".join(lines),
+        "\n".join([*head, *(claims[key] for key in sorted(claims))]),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def read(folder: Path, paper: Paper) -> dict[str, Result]:

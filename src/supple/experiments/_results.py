@@ -103,7 +103,9 @@ def as_json(paper: Paper, item: Item, result: Result) -> str:
 
 
 def _as_dict(row: Row) -> dict[str, Any]:
-    found: dict[str, Any] = {**row.labels, "measure": row.measure, "ours": row.ours, "n": row.n}
+    found: dict[str, Any] = {
+        "labels": dict(row.labels), "measure": row.measure, "ours": row.ours, "n": row.n,
+    }  # fmt: skip
     if row.spread is not None:
         found["spread"] = row.spread
     if row.paper is not None:
@@ -114,10 +116,9 @@ def _as_dict(row: Row) -> dict[str, Any]:
 def from_json(text: str) -> Result:
     """Read what `as_json` has written."""
     found = json.loads(text)
-    fields = ("measure", "ours", "n", "spread", "paper")
     rows = [
         Row(
-            {name: value for name, value in each.items() if name not in fields},
+            each["labels"],
             each["measure"],
             each["ours"],
             each.get("spread"),
@@ -134,7 +135,7 @@ def as_csv(item: Item, result: Result) -> str:
     names = list(dict.fromkeys(name for row in result.rows for name in row.labels))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*names, "measure", "paper", "ours", "spread", "n", "verdict"])
+    writer.writerow([*names, "measure", "paper", "ours", "spread", "repetitions", "verdict"])
     verdicts = result.verdicts(item)
     for row in result.rows:
         labels = [row.labels.get(name, "") for name in names]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from supple.experiments._declare import Cell, key_of
 
 __all__ = ["Outcome", "Store"]
 
+VERSION = version("supple")
 Outcome = dict[str, Any]  # {"labels": {name: str}, "values": {measure: [number of each fold]}}
 
 
@@ -18,7 +20,8 @@ class Store:
     """The finished cells of one paper.
 
     A line is appended by one call of the operating system. Should the machine stop in the midst of
-    it, the rest of a line is taken away when the store is opened again.
+    it, the rest of a line is taken away when the store is opened again. So are cells of other
+    versions of supple, whose machines or protocols may differ.
 
     Parameters
     ----------
@@ -51,6 +54,8 @@ class Store:
         for line in lines:
             try:
                 entry = json.loads(line)
+                if entry["version"] != VERSION:
+                    continue
                 self._found[entry["key"]] = (entry["outcomes"], entry["seconds"])
             except (ValueError, KeyError, TypeError):
                 continue  # an empty line, or one that was cut short
@@ -73,7 +78,8 @@ class Store:
     def add(self, cell: Cell, outcomes: list[Outcome], *, seconds: float) -> None:
         """Keep what a cell gave."""
         key = key_of(cell)
-        entry = {"key": key, "cell": cell, "seconds": round(seconds, 3), "outcomes": outcomes}
+        entry = {"key": key, "version": VERSION, "seconds": round(seconds, 3), "cell": cell}
+        entry["outcomes"] = outcomes
         line = json.dumps(entry).encode() + b"\n"
         file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
