@@ -22,28 +22,15 @@ import time
 from pathlib import Path
 
 import numpy as np
-from scipy.ndimage import gaussian_filter
 
 import supple
+from supple.experiments.protocols import prepare
 
 PAPER = {50: 25.41, 100: 6.88, 150: 4.68, 200: 4.48, 250: 4.43, 300: 4.38, 500: 4.29, None: 4.25}
 BUDGETS = [M for M in PAPER if M]
 WIDTHS = {"s": 0.3 * 256, "2s": 2 * 0.3 * 256}
 READINGS = [f"{data}-{width}" for data in ("raw", "unit", "smooth") for width in WIDTHS]
 C = 100.0
-SMOOTHING = 0.75
-
-
-def prepare(X: np.ndarray, data: str) -> np.ndarray:
-    """Return the images as they are in [-1, 1], in [0, 1], or smoothed (background -1)."""
-    X = X.astype(np.float64)
-    if data == "unit":
-        return (X + 1.0) / 2.0
-    if data == "smooth":
-        images = X.reshape(-1, 16, 16)
-        smooth = gaussian_filter(images, (0.0, SMOOTHING, SMOOTHING), mode="constant", cval=-1.0)
-        return smooth.reshape(len(X), -1)
-    return X
 
 
 class Reading:
@@ -53,7 +40,9 @@ class Reading:
         data, width = name.split("-")
         self.name = name
         self.gamma = 1.0 / WIDTHS[width]
-        self.X, self.X_test = prepare(file["X_train"], data), prepare(file["X_test"], data)
+        self.X, self.X_test = (
+            prepare(file[part].astype(float), data) for part in ("X_train", "X_test")
+        )
         self.y, self.y_test = file["y_train"], file["y_test"]
 
     def error(self, decisions: list[np.ndarray]) -> float:

@@ -29,18 +29,12 @@ import numpy as np  # noqa: E402
 from sklearn.svm import SVC as ReferenceSVC  # noqa: E402
 
 from supple import SVC, DataNotFoundError, WindowedSVC  # noqa: E402
-from supple.datasets import load  # noqa: E402
 from supple.diagnostics import leave_one_out, xi_alpha  # noqa: E402
+from supple.experiments.data import collection  # noqa: E402
 from supple.memory import Decay, Memory  # noqa: E402
 from supple.streams import Stream, relevance_change  # noqa: E402
 
-CATEGORIES = {
-    "text_20newsgroups": (
-        "sci.space", "sci.med", "rec.autos", "sci.electronics", "talk.politics.misc",
-    ),
-    "text_reuters_r52": ("earn", "acq", "crude", "trade", "money-fx"),
-}  # fmt: skip
-LARGEST_CATEGORY = 520  # of Reuters, where the first two have thousands
+COLLECTIONS = ("text_20newsgroups", "text_reuters_r52")
 BATCHES = 20
 STRATEGIES: dict[str, object] = {
     "full memory": "full",
@@ -71,16 +65,11 @@ class Course:
 
 def make_stream(name: str, scenario: str, seed: int) -> Stream:
     """Return one repetition of a scenario."""
-    data, categories = load(name, download_if_missing=False), CATEGORIES[name]
-    rng = np.random.default_rng(seed)
-    rows = [rng.permutation(np.flatnonzero(data.y == category)) for category in categories]
-    if name == "text_reuters_r52":
-        rows = [own[:LARGEST_CATEGORY] for own in rows]
-    chosen = np.concatenate(rows)
-    size = min(130, len(chosen) // BATCHES)
+    X, labels, categories = collection(name, seed)
+    size = min(130, len(labels) // BATCHES)
     return relevance_change(
-        data.X[chosen],
-        data.y[chosen],
+        X,
+        labels,
         scenario,
         relevant=categories[:2],
         n_batches=BATCHES,
@@ -196,7 +185,7 @@ def compare_estimates(name: str) -> list[tuple[float, float, float]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--data", nargs="+", default=list(CATEGORIES), choices=list(CATEGORIES))
+    parser.add_argument("--data", nargs="+", default=COLLECTIONS, choices=COLLECTIONS)
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--search", action="store_true")
     parser.add_argument("--pictures", metavar="FOLDER")

@@ -21,15 +21,9 @@ from pathlib import Path
 import numpy as np
 
 import supple
+from supple.experiments.protocols import FIRST, SECOND, draw
 
 COSTS = [10.0**k for k in range(-2, 4)]
-FIRST, SECOND = np.array([1.0, 1.0]), np.array([1.0, -1.0])
-
-
-def draw(rng: np.random.Generator, centre: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return n / 2 examples around `centre` and n / 2 around its negative, shuffled."""
-    y = rng.permutation(np.repeat([1, -1], n // 2))
-    return rng.normal(size=(n, 2)) + y[:, None] * centre, y
 
 
 def repetition(seed: int, change: bool, factor: float) -> np.ndarray:

@@ -12,9 +12,9 @@ from multiprocessing import active_children, get_context
 
 from threadpoolctl import threadpool_limits
 
-from supple.experiments._data import present
 from supple.experiments._declare import Cell, Item
 from supple.experiments._store import Outcome, Store
+from supple.experiments.data import present
 from supple.experiments.protocols import PROTOCOLS
 
 __all__ = ["run"]

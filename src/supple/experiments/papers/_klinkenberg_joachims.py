@@ -1,8 +1,8 @@
 """Klinkenberg & Joachims (2000): a window that finds its own size."""
 
 from supple.experiments._claims import best
-from supple.experiments._data import GENERATED_TEXT
 from supple.experiments._declare import Claim, Figure, Item, Paper, Table, printed
+from supple.experiments.data import GENERATED_TEXT
 
 _WINDOWS = ("full", "none", "fixed", "adaptive", "decay")
 _OTHERS = ("full", "none", "fixed")

@@ -1,8 +1,8 @@
 """Tax & Laskov (2003): online SVDD, and machines with little memory."""
 
 from supple.experiments._claims import best, falls, near_paper
-from supple.experiments._data import GENERATED_SERIES, SMALL_DIGITS
 from supple.experiments._declare import Claim, Figure, Item, Paper, Table, Values, printed
+from supple.experiments.data import GENERATED_SERIES, SMALL_DIGITS
 
 _SIZES = ("50", "100", "150", "200", "250", "300", "500", "all")
 _READINGS = ("smooth-s", "raw-2s")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.experiments import _data
+from supple.experiments import data
 from supple.experiments._declare import Cell
 from supple.experiments._machines import classifier
 from supple.experiments._store import Outcome
@@ -60,7 +60,7 @@ def folds(cell: Cell) -> list[Outcome]:
     With ``order="sorted"`` the examples for training come in the order of their first feature.
     With ``steps=True`` the accuracy and the share of support vectors are given after each batch.
     """
-    X, y = _data.table(cell["data"])
+    X, y = data.table(cell["data"])
     parts = divide(len(y), 10, cell["seed"])
     accuracy, vectors = [], []
     for number in range(cell["folds"]):
@@ -111,7 +111,7 @@ def removal(cell: Cell) -> list[Outcome]:
     "others": a tenth of the data that no machine has seen. Where nothing is removed and tested on,
     the examples learned are the test.
     """
-    X, y = _data.table(cell["data"])
+    X, y = data.table(cell["data"])
     tests = divide(len(y), 10, cell["seed"])
     scores, shares = [], []
     for number in range(cell["folds"] if cell["test"] == "others" else 1):

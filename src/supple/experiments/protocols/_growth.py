@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.experiments import _data
+from supple.experiments import data
 from supple.experiments._declare import Cell
 from supple.experiments._machines import classifier
 from supple.experiments._store import Outcome
@@ -33,7 +33,7 @@ def growth(cell: Cell) -> list[Outcome]:
     Each part is learned from nothing, as in the paper; "C&P" gets its examples one by one. Times
     are seconds of processor time.
     """
-    X, y = _data.numeric(cell["data"], cell["order"], cell["seed"], cell.get("look", "plain"))
+    X, y = data.numeric(cell["data"], cell["order"], cell["seed"], cell.get("look", "plain"))
     train, test = _split(len(y), cell["split"])
     steps = cell["steps"]
     sizes = sorted({round(len(train) * (k + 1) / steps) for k in range(steps)})

@@ -12,12 +12,12 @@ from scipy.ndimage import gaussian_filter
 from sklearn.metrics import roc_auc_score
 
 from supple.estimators import SVC, SVDD, BudgetSVC
-from supple.experiments import _data
+from supple.experiments import data
 from supple.experiments._declare import Cell
 from supple.experiments._store import Outcome
 from supple.memory import Window
 
-__all__ = ["budget", "novelty"]
+__all__ = ["budget", "novelty", "prepare"]
 
 _SMOOTHING = 0.75  # width of the Gaussian in pixels
 _SIZE, _NU, _NEAR, _DETECTION = 500, 0.1, 64, 0.8
@@ -26,11 +26,11 @@ _DRAWN, _EVERY = slice(1500, 4000), 10
 
 @lru_cache(maxsize=2)
 def _images(name: str, look: str) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
-    X, y, X_test, y_test = _data.digits(name)
-    return _prepare(X, look), y, _prepare(X_test, look), y_test
+    X, y, X_test, y_test = data.digits(name)
+    return prepare(X, look), y, prepare(X_test, look), y_test
 
 
-def _prepare(X: NDArray[np.float64], look: str) -> NDArray[np.float64]:
+def prepare(X: NDArray[np.float64], look: str) -> NDArray[np.float64]:
     """Return images as they are in [-1, 1], in [0, 1], or smoothed (background -1)."""
     if look == "unit":
         return (X + 1.0) / 2.0
@@ -76,7 +76,7 @@ def novelty(cell: Cell) -> list[Outcome]:
     Two targets: rows within 64 of a change of state, and rows in the other state. False alarms are
     the share of other rows above the threshold at which 80 % of the target is found.
     """
-    X, y = _data.series(cell["data"], cell["seed"])
+    X, y = data.series(cell["data"], cell["seed"])
     low, middle, high = np.percentile(X[:_SIZE], [25, 50, 75], axis=0)
     X = (X - middle) / (high - low)
     gamma = 1.0 / (X.shape[1] * X[:_SIZE].var())

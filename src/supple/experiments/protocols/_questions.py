@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.estimators import SVC, SVIncrementalSVC
-from supple.experiments import _data
+from supple.experiments import data
 from supple.experiments._declare import Cell
 from supple.experiments._machines import classifier, regressor
 from supple.experiments._store import Outcome
@@ -108,7 +108,7 @@ def _of_weight(cell: Cell) -> Any:
 
 def regression(cell: Cell) -> list[Outcome]:
     """Cross-validate a machine for regression that learns the other nine tenths as batches."""
-    X, y = _data.regression(cell["data"])
+    X, y = data.regression(cell["data"])
     parts = divide(len(y), 10, cell["seed"])
     scores = []
     for number in range(cell["folds"]):

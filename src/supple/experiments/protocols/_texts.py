@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.estimators import SVC, WindowedSVC
-from supple.experiments import _data
+from supple.experiments import data
 from supple.experiments._declare import Cell
 from supple.experiments._store import Outcome
 from supple.memory import Decay
@@ -55,7 +55,7 @@ def _mean(values: list[float | None]) -> float | None:
 
 
 def _stream(cell: Cell, seed: int) -> Stream:
-    X, labels, categories = _data.collection(cell["data"], seed)
+    X, labels, categories = data.collection(cell["data"], seed)
     total = min(20 * _BATCH, len(labels))
     size = cell.get("size", total // 20)
     return relevance_change(
