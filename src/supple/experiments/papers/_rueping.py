@@ -3,90 +3,19 @@
 from typing import Any
 
 from supple.experiments._claims import above, at_least_on_average, close, near_paper
-from supple.experiments._declare import Claim, Figure, Item, Paper, Table, Values, printed
+from supple.experiments._declare import Claim, Figure, Item, Paper, Table, Values
+from supple.experiments.papers._rueping_tables import (
+    CHANGE,
+    CHOICE,
+    NO_CHANGE,
+    SORTED,
+    TWELVE_SETS,
+)
 from supple.experiments.papers._twelve import ALL, NO_MUSHROOM, TWELVE
 
 COSTS = ("1e-06", "1e-05", "1e-04", "0.001", "0.01", "0.1", "1", "10", "100", "1000", "1e04",
          "1e05", "1e06")  # fmt: skip
 WAYS = ("batch", "SV", "SV-L")
-
-NO_CHANGE = printed("""
-C      batch  SV     SV-L
-1e-06  0.893  0.896  0.895
-1e-05  0.916  0.787  0.796
-1e-04  0.919  0.799  0.839
-0.001  0.926  0.928  0.878
-0.01   0.919  0.799  0.795
-0.1    0.926  0.927  0.805
-1      0.916  0.882  0.916
-10     0.925  0.921  0.923
-100    0.938  0.932  0.937
-1000   0.921  0.896  0.923
-1e04   0.920  0.881  0.904
-1e05   0.922  0.878  0.874
-1e06   0.909  0.892  0.783
-""")
-CHANGE = printed("""
-C      batch  SV     SV-L
-1e-06  0.835  0.555  0.812
-1e-05  0.823  0.636  0.749
-1e-04  0.852  0.599  0.812
-0.001  0.835  0.553  0.784
-0.01   0.854  0.562  0.844
-0.1    0.835  0.684  0.814
-1      0.836  0.758  0.837
-10     0.834  0.755  0.819
-100    0.845  0.743  0.759
-1000   0.844  0.689  0.734
-1e04   0.834  0.689  0.788
-1e05   0.834  0.678  0.746
-1e06   0.847  0.620  0.684
-""")
-TWELVE_SETS = printed("""
-data        batch   SV      SV-L
-australian  85.21   85.50   85.50
-pima        70.94   70.80   70.42
-german_numeric 74.90 75.80  76.70
-heart       77.03   75.92   79.62
-ionosphere  94.02   94.02   94.88
-bupa        69.61   69.92   71.05
-monks1      100.00  100.00  100.00
-monks2      85.03   85.03   85.03
-monks3      96.38   96.38   96.38
-mushroom    100.00  100.00  100.00
-promoters   93.63   93.63   93.63
-sonar       85.59   85.59   86.07
-""")
-CHOICE = printed("""
-data        0.5     1       2       5
-australian  74.63   85.50   86.66   85.36
-pima        66.64   70.42   70.55   69.64
-german_numeric 73.70 76.70  77.50   76.40
-heart       55.55   79.62   83.33   84.07
-ionosphere  94.59   94.88   95.45   94.87
-bupa        68.74   71.05   70.78   69.93
-monks1      100.00  100.00  100.00  100.00
-monks2      65.72   85.03   85.03   85.03
-monks3      62.46   96.38   96.38   96.38
-mushroom    100.00  100.00  100.00  100.00
-promoters   93.63   93.63   93.63   93.63
-sonar       83.16   86.07   85.07   88.88
-""")
-SORTED = printed("""
-data        batch   SV      SV-L
-australian  85.21   85.65   86.37
-pima        70.94   71.09   70.69
-german_numeric 74.90 75.89  77.89
-heart       77.03   69.25   83.33
-ionosphere  94.02   94.58   95.15
-bupa        69.61   70.48   70.75
-monks1      100.00  100.00  100.00
-monks2      85.03   84.02   84.02
-monks3      96.38   96.38   96.38
-mushroom    100.00  100.00  100.00
-promoters   93.63   93.45   90.72
-sonar       85.59   80.85   84.21
-""")
 
 _BY_COST = Table(rows=("C",), columns="machine", measures=("accuracy",), digits=3)
 _BY_DATA = Table(rows=("data",), columns="machine", measures=("accuracy",))
