@@ -33,8 +33,7 @@ def reproduce(
 ) -> dict[str, Result]:
     """Repeat the experiments of a paper and write tables and pictures beside its numbers.
 
-    Finished cells are kept in ``out/PAPER/cells.jsonl``: after an interruption the same call goes
-    on, and ends with the same files.
+    Finished cells are kept: after an interruption the same call goes on, to the same files.
 
     Parameters
     ----------
@@ -49,8 +48,7 @@ def reproduce(
     jobs : int, default=1
         Number of processes.
     out : str or Path, default="supple-experiments"
-        Folder for results. Each item gives a CSV, JSON and Markdown file, and PNG and SVG if it
-        has figures.
+        Folder for results: CSV, JSON and Markdown of each item, its figures as PNG and SVG.
     report : callable, default=print
         Gets lines of text about the progress.
 
@@ -80,9 +78,8 @@ def reproduce(
     results = {}
     for each in items:
         finished = run(each, store, quick=quick, seed=seed, jobs=jobs, report=report)
-        result = collect(each, finished, quick=quick, seed=seed)
-        _write(folder, chosen, each, result, report)
-        results[each.name] = result
+        results[each.name] = collect(each, finished, quick=quick, seed=seed)
+        _write(folder, chosen, each, results[each.name], report)
     return results
 
 

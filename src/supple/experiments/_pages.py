@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 
 from supple.experiments._declare import Item, Paper, Row, Table, Verdict
@@ -144,31 +144,28 @@ def page(paper: Paper, results: dict[str, Result]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def index(papers: Iterable[Paper], results: dict[str, dict[str, Result]]) -> str:
+def index(papers: Collection[Paper], results: dict[str, dict[str, Result]]) -> str:
     """Return the page that leads to the others, with the numbered claims.
 
     Parameters
     ----------
-    papers : iterable of Paper
+    papers : collection of Paper
         The papers.
     results : dict of str to dict
         The results of each, by item.
     """
-    lines, claims = [], {}
+    claims = {}
     for paper in papers:
-        lines.append(f"- [{paper.citation}]({paper.name}.md)")
         for item in paper.items:
-            result = results[paper.name].get(item.name)
-            for claim, verdict in zip(
-                item.claims, result.verdicts(item) if result else (), strict=result is not None
-            ):
+            if item.name not in results[paper.name]:
+                continue
+            verdicts = results[paper.name][item.name].verdicts(item)
+            for claim, verdict in zip(item.claims, verdicts, strict=True):
                 if claim.number:
-                    says = "holds" if verdict.holds else "does not hold"
-                    where = f"{paper.name}, {item.name}"
-                    text = (
-                        f"| {claim.number} | {claim.text} | {where} | **{says}** | {verdict.text} |"
-                    )
-                    claims[claim.number, paper.name, item.name] = text
+                    says = "**holds**" if verdict.holds else "**does not hold**"
+                    cells = (str(claim.number), claim.text, f"{paper.name}, {item.name}", says)
+                    line = f"| {' | '.join((*cells, verdict.text))} |"
+                    claims[claim.number, paper.name, item.name] = line
     head = ["| | claim | where | verdict | measured |", "|---|---|---|---|---|"]
     parts = [
         "# The papers, reproduced",
@@ -176,7 +173,7 @@ def index(papers: Iterable[Paper], results: dict[str, dict[str, Result]]) -> str
         "`python -m supple.experiments` lists what can be repeated, "
         "`python -m supple.experiments PAPER` repeats a paper, with `--quick` within two minutes. "
         "An interrupted run goes on when it is started again.",
-        "\n".join(lines),
+        "\n".join(f"- [{paper.citation}]({paper.name}.md)" for paper in papers),
         "\n".join([*head, *(claims[key] for key in sorted(claims))]),
     ]
     return "\n\n".join(parts) + "\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -131,8 +132,6 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 def _leave_with(parent: int) -> None:
     """End this worker when its parent has been killed; else it would wait for work for ever."""
-    import signal
-
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and calls the work off
 
     def watch() -> None:
