@@ -125,6 +125,11 @@ def test_two_runs_are_compared(workbench):
     page.locator("table.figures tbody tr").nth(1).wait_for()
     assert {row[0] for row in figures(page)} == {"svc sonar: svc", "svc wbc: svc"}
     assert page.locator(".toggle").count() == 2
+    before = page.locator(".plot canvas").first.screenshot()
+    page.locator(".toggle").first.click()
+    assert page.locator(".toggle").first.get_attribute("aria-pressed") == "false"
+    page.mouse.move(0, 0)
+    assert page.locator(".plot canvas").first.screenshot() != before  # its line is gone
 
 
 def test_a_sweep_shows_what_the_parameter_does(workbench):

@@ -66,12 +66,24 @@ export class Chart {
 
   show(lines, hidden) {
     const same = lines.length === this.lines.length && lines.every((line, i) => line.label === this.lines[i].label);
-    const reveal = [...hidden].join() !== [...this.hidden].join();
     this.lines = lines;
-    this.hidden = new Set(hidden);
     this.box.setAttribute("aria-label", this.describe());
-    if (same && !reveal && this.plot) this.plot.setData(this.data());
-    else this.rebuild();
+    if (same && this.plot) {
+      this.reveal(hidden);
+      this.plot.setData(this.data());
+    } else {
+      this.hidden = new Set(hidden);
+      this.rebuild();
+    }
+  }
+
+  reveal(hidden) {
+    const before = this.hidden;
+    this.hidden = new Set(hidden);
+    this.plot?.batch(() => this.lines.forEach((line, i) => {
+      const show = !hidden.has(line.label);
+      if (show === before.has(line.label)) for (let k = 1; k <= 3; k++) this.plot.setSeries(3 * i + k, { show });
+    }));
   }
 
   describe() {

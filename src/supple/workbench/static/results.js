@@ -130,7 +130,7 @@ export class Results {
       const button = h("button", { type: "button", class: "compact toggle", "aria-pressed": String(!this.hidden.has(line.label)), onclick: () => {
         if (!this.hidden.delete(line.label)) this.hidden.add(line.label);
         button.setAttribute("aria-pressed", String(!this.hidden.has(line.label)));
-        this.schedule();
+        this.charts.slice(0, 3).forEach((chart) => chart.reveal(this.hidden));
       } }, swatch, line.label);
       return button;
     }));
