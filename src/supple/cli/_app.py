@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from supple import __version__
-from supple.cli import _compare, _data, _workbench
+from supple.cli import _compare, _data, _reproduce, _workbench
 from supple.cli._output import errors, out
 from supple.errors import SuppleError
 
@@ -23,6 +23,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("compare", help=_compare.HELP, epilog=_compare.EPILOG)(_compare.compare)
+app.command("reproduce", help=_reproduce.HELP, epilog=_reproduce.EPILOG)(_reproduce.reproduce)
 app.command("workbench")(_workbench.workbench)
 app.add_typer(_data.app, name="data")
 
