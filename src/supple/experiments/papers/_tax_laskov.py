@@ -71,7 +71,7 @@ TAX_LASKOV = Paper(
                 "above M = 150.",
                 "The paper's steps above M = 150 are one to four test images of 2007. Which "
                 "machine is right on so few images depends on the order of presentation, which "
-                "the paper does not give either.",
+                "the paper does not give either; see the item orders.",
             ),
             figures=(
                 Figure(
@@ -83,6 +83,26 @@ TAX_LASKOV = Paper(
             ),
             minutes=9.0,
             quick_minutes=0.3,
+        ),
+        Item(
+            name="orders",
+            title="How much depends on the order of the images?",
+            what=(
+                "The training images of smooth-s in three random orders: mean and standard "
+                "deviation of the test error."
+            ),
+            protocol="budget",
+            axes={"reading": ("smooth-s",), "M": _SIZES[3:6]},
+            settings={"data": "usps", "orders": 3},
+            quick={"M": ("100", "200"), "orders": 2},
+            stand_ins=_STAND_INS,
+            table=Table(("M",), "reading", ("error",)),
+            why=(
+                "Where the spread between orders is as large as the steps of the paper's table, "
+                "its strict order cannot be expected of another order of presentation.",
+            ),
+            minutes=4.0,
+            quick_minutes=0.2,
         ),
         Item(
             name="readings",
