@@ -13,9 +13,7 @@ EPILOG = "Without a paper: the list of papers and items, their data, and the tim
 
 def reproduce(
     paper: Annotated[str | None, typer.Argument(help="rueping, syed, ...; see the list.")] = None,
-    item: Annotated[
-        str | None, typer.Argument(help="One table or figure; else all.")
-    ] = None,
+    item: Annotated[str | None, typer.Argument(help="One table or figure; else all.")] = None,
     quick: Annotated[
         bool, typer.Option("--quick", help="A smaller version, in two minutes a paper.")
     ] = False,
