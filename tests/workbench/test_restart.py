@@ -16,12 +16,13 @@ SERVER = """
 import sys, pathlib
 import uvicorn
 from supple.workbench import Settings, create_app
+from supple.workbench.server import Server
 from workbench.fakes import steps_forever, work
 
 def main():
     folder, port, name = sys.argv[1:]
     app = create_app(Settings(folder=pathlib.Path(folder)), work=globals()[name])
-    uvicorn.run(app, host="127.0.0.1", port=int(port), log_level="error")
+    Server(uvicorn.Config(app, host="127.0.0.1", port=int(port), log_level="error")).run()
 
 if __name__ == "__main__":
     main()
@@ -43,6 +44,7 @@ def start(tmp_path):
         server = subprocess.Popen(
             [sys.executable, script, tmp_path / "kept", str(port), work],
             env={**os.environ, "PYTHONPATH": path},
+            stderr=subprocess.PIPE,
         )
         client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
         started.append((server, client))
@@ -59,7 +61,7 @@ def start(tmp_path):
     for server, client in started:
         client.close()
         server.kill()
-        server.wait()
+        server.communicate()
 
 
 def offspring(pid):
@@ -106,3 +108,17 @@ def test_history_survives_kill_and_the_run_can_be_restarted(start, drive):
     assert client.post(f"/api/runs/{broken}/restart").status_code == 200
     again = wait_for(client, broken, "finished", "failed")
     assert (again["state"], again["n_records"]) == ("finished", 3)
+
+
+def test_a_signal_ends_the_server_in_spite_of_open_streams(start, drive):
+    begin, wait_for = drive
+    server, client = start("steps_forever")
+    run_id = begin(client)
+    wait_for(client, run_id, "running")
+    with client.stream("GET", f"/api/runs/{run_id}/events") as stream:
+        next(stream.iter_lines())
+        server.send_signal(signal.SIGTERM)
+        _, said = server.communicate(timeout=30)
+    assert b"Traceback" not in said
+    _, client = start("work")
+    assert client.get(f"/api/runs/{run_id}").json()["state"] == "interrupted"

@@ -50,7 +50,7 @@ class Jobs:
         self._lock = Lock()
         self._active: dict[str, _Job] = {}
         self._listeners: dict[str, list[_Listener]] = {}
-        self._closed = False
+        self._closed = self._dismissed = False
         history.interrupt_unfinished()
         self._threads = [Thread(target=self._serve, daemon=True) for _ in range(n)]
         for thread in self._threads:
@@ -114,25 +114,30 @@ class Jobs:
                 if not self._listeners[run_id]:
                     del self._listeners[run_id]
 
+    def dismiss(self) -> None:
+        """Let all who wait for news go: the server is about to end."""
+        self._dismissed = True
+        with self._lock:
+            listened = list(self._listeners)
+        for run_id in listened:
+            self._ring(run_id)
+
     def close(self) -> None:
         """End all processes; what was not finished is marked as interrupted."""
         self._closed = True
         with self._lock:
             for job in self._active.values():
                 job.process.kill()
-            listened = list(self._listeners)
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:
             thread.join()
         self._history.interrupt_unfinished()
-        for run_id in listened:
-            self._ring(run_id)
 
     @property
-    def closed(self) -> bool:
-        """Whether no more runs are worked off."""
-        return self._closed
+    def dismissed(self) -> bool:
+        """Whether nobody shall wait for news any more."""
+        return self._dismissed
 
     def _ring(self, run_id: str) -> None:
         with self._lock:

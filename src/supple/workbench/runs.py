@@ -159,9 +159,11 @@ async def _events(history: History, jobs: Jobs, run_id: str, sent: int) -> Async
             if run != shown:
                 shown = run
                 yield _event("state", asdict(run), sent)
-            if run.state not in UNFINISHED or jobs.closed:
+            if run.state not in UNFINISHED:
                 yield _event("end", {}, sent)
                 return
+            if jobs.dismissed:
+                return  # the browser asks again, and finds the server that comes next
             await asyncio.sleep(_BUNDLE)
             try:
                 await asyncio.wait_for(news.wait(), _HEARTBEAT)

@@ -1,11 +1,12 @@
 """The server of the workbench: one page, its data under /api, runs in processes of their own."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict
 from importlib import import_module, util
 from importlib.metadata import version
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import uvicorn
@@ -102,12 +103,20 @@ def _explained(machine: Machine) -> dict[str, Any]:
     }
 
 
-def serve(settings: Settings) -> None:
-    """Serve the workbench until Ctrl-C.
+class Server(uvicorn.Server):
+    """A server that lets its event streams go before it waits for them."""
 
-    The grace of a second lets open event streams end; they would otherwise hold the exit up.
-    """
-    uvicorn.run(
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """End the streams, then all else."""
+        app = self.config.app
+        if isinstance(app, FastAPI) and hasattr(app.state, "jobs"):
+            app.state.jobs.dismiss()
+        await super().shutdown(sockets)
+
+
+def serve(settings: Settings) -> None:
+    """Serve the workbench until Ctrl-C."""
+    config = uvicorn.Config(
         create_app(settings),
         host=settings.host,
         port=settings.port,
@@ -115,6 +124,8 @@ def serve(settings: Settings) -> None:
         timeout_graceful_shutdown=1,
         server_header=False,
     )
+    with suppress(KeyboardInterrupt):  # uvicorn raises it again once all is closed
+        Server(config).run()
 
 
 def _explain_errors(app: FastAPI, settings: Settings) -> None:

@@ -65,7 +65,14 @@ export class Results {
       this.settle();
     });
     source.addEventListener("gone", () => source.close());
-    source.addEventListener("error", () => this.schedule());
+    source.addEventListener("error", () => {
+      run.lost = source.readyState === EventSource.CONNECTING; // it tries again by itself
+      this.schedule();
+    });
+    source.addEventListener("open", () => {
+      run.lost = false;
+      this.schedule();
+    });
     run.source = source;
   }
 
@@ -114,7 +121,7 @@ export class Results {
   }
 
   update() {
-    this.heads.replaceChildren(...this.runs.map((run) => this.head(run)));
+    this.runs.forEach((run, i) => this.drawHead(run, i));
     const lines = linesOf(this.runs);
     this.drawLegend(lines);
     this.charts.slice(0, 3).forEach((chart) => chart.show(lines, this.hidden));
@@ -134,6 +141,23 @@ export class Results {
       } }, swatch, line.label);
       return button;
     }));
+  }
+
+  // A button must stay the same between press and release: only a new state makes a new head.
+  drawHead(run, i) {
+    const total = run.records.at(-1)?.n_total || 0;
+    const done = run.records.length;
+    const key = JSON.stringify([run.state, run.name, run.error, run.lost, run.problem?.message, total, done > 0]);
+    if (key !== run.headKey) {
+      run.headKey = key;
+      const head = this.head(run);
+      if (this.heads.children[i]) this.heads.children[i].replaceWith(head);
+      else this.heads.append(head);
+    }
+    const head = this.heads.children[i];
+    head.querySelector(".situation").textContent = this.situation(run, done, total);
+    const bar = head.querySelector("progress[max]");
+    if (bar) bar.value = done;
   }
 
   head(run) {
@@ -159,12 +183,13 @@ export class Results {
           ["failed", "cancelled", "interrupted"].includes(run.state) && button("restart", "Restart", "again"),
           done > 0 && !GOING.includes(run.state) && exportMenu(run),
           this.ids.length > 1 && h("a", { class: "button quiet compact", href: `#/compare/${this.ids.filter((id) => id !== run.id).join("+")}` }, "Take away"))),
-      h("p", { class: "small muted numbers" }, this.situation(run, done, total)),
+      h("p", { class: "small muted numbers situation" }),
       GOING.includes(run.state) && (total
         ? h("progress", { max: total, value: done, "aria-label": `Progress of ${run.name}` })
         : h("progress", { "aria-label": `Progress of ${run.name}` })),
       run.error && h("div", { class: "notice bad", role: "alert" }, h("h3", {}, "The run failed"), h("p", {}, run.error)),
       run.state === "interrupted" && h("div", { class: "notice warn" }, "The workbench was stopped during this run. What was measured before is kept; restart it to have all."),
+      run.lost && GOING.includes(run.state) && h("div", { class: "notice warn" }, "The workbench does not answer; this page tries again until it does. What was measured is kept."),
       run.problem && trouble(run.problem));
     if (held) queueMicrotask(() => head.isConnected && head.querySelector(`[data-order="${held}"]`)?.focus());
     return head;
