@@ -130,7 +130,7 @@ def page(paper: Paper, results: dict[str, Result]) -> str:
     parts = [
         f"# {paper.citation}",
         NOTICE,
-        f"`python -m supple.experiments {paper.name}` repeats what is on this page.",
+        f"`supple reproduce {paper.name}` repeats what is on this page.",
         paper.about,
     ]
     if results:
@@ -170,8 +170,8 @@ def index(papers: Collection[Paper], results: dict[str, dict[str, Result]]) -> s
     parts = [
         "# The papers, reproduced",
         NOTICE,
-        "`python -m supple.experiments` lists what can be repeated, "
-        "`python -m supple.experiments PAPER` repeats a paper, with `--quick` within two minutes. "
+        "`supple reproduce` lists what can be repeated, "
+        "`supple reproduce PAPER` repeats a paper, with `--quick` within two minutes. "
         "An interrupted run goes on when it is started again.",
         "\n".join(f"- [{paper.citation}]({paper.name}.md)" for paper in papers),
         "\n".join([*head, *(claims[key] for key in sorted(claims))]),
