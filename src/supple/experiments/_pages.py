@@ -11,7 +11,7 @@ from supple.experiments._results import Result, from_json, verdict_of
 __all__ = ["index", "page", "read", "section", "summary"]
 
 WHOLE = ("vectors", "length")  # numbers that are shown without decimals
-NOTICE = "<!-- Written by python -m supple.experiments --pages; do not edit. -->"
+NOTICE = "<!-- Written by python -m supple.experiments --pages docs/experiments; do not edit. -->"
 UNITS = {
     "accuracy": "accuracy", "error": "error (%)", "recall": "recall (%)",
     "precision": "precision (%)", "R2": "R²", "vectors": "vectors", "seconds": "seconds",
