@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/workbench.md: a real server, a real browser, real runs.
+"""Draw the pictures of docs/workbench.md and README.md: a real server, a real browser, real runs.
 
 Run ``python examples/workbench_pictures.py``; it needs Playwright, Chromium and Pillow.
 """
@@ -79,6 +79,10 @@ def draw(page: Page, url: str) -> None:
     page.goto(url)
     page.wait_for_selector(".legend li")
     keep(page, "workbench-data")
+    page.goto(f"{url}/#/playground")
+    page.get_by_text("differs from a refit by").wait_for()
+    page.wait_for_timeout(2000)  # the estimates come when the hand rests
+    keep(page, "workbench-playground")
     page.goto(f"{url}/#/compare")
     run(page)
     page.wait_for_selector(".toasts p", state="detached")
