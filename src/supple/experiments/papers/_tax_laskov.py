@@ -69,6 +69,8 @@ TAX_LASKOV = Paper(
                 "The paper says neither how the images were prepared nor how sigma² enters the "
                 "kernel; the readings show that both change the table by more than its steps "
                 "above M = 150.",
+                "smooth-s is the one of six readings that was nearest to the paper's table; it was "
+                "not chosen beforehand.",
                 "The paper's steps above M = 150 are one to four test images of 2007. Which "
                 "machine is right on so few images depends on the order of presentation, which "
                 "the paper does not give either; see the item orders.",
