@@ -192,11 +192,12 @@ class Store:
             self._id = np.zeros(len(self._id), dtype=ids.dtype)
         if stop > len(self._id):
             room = max(stop, 2 * len(self._id))
-            for name in _COLUMNS:
+            # All before any is replaced: for some of them there may be no memory.
+            wider = {name: np.zeros(room, dtype=getattr(self, name).dtype) for name in _COLUMNS}
+            for name, new in wider.items():
                 column = getattr(self, name)
-                wider = np.zeros(room, dtype=column.dtype)
-                wider[:start] = column[:start]
-                setattr(self, name, wider)
+                new[:start] = column[:start]
+                setattr(self, name, new)
                 column[:] = 0
         self._y[start:stop] = y
         self._weight[start:stop] = weight

@@ -412,13 +412,13 @@ UNFITTED = {
     "decision of one class": (
         lambda m: m.partial_fit(X[:2], [0, 0]).decision_function(X),
         InfeasibleError,
-        "SVC .* only 0 has",
+        "SVC .* only class 0 has",
         "predict answers",
     ),
     "decision of one name": (
         lambda m: m.partial_fit(X[:2], ["a", "a"]).decision_function(X),
         InfeasibleError,
-        "SVC .* only 'a' has",
+        "SVC .* only class 'a' has",
         "predict answers",
     ),
     "comparison of one class": (

@@ -1,12 +1,16 @@
 """Ctrl-C and want of memory at random moments; `make stress` does the same for longer."""
 
+import itertools
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from crowd import ESTIMATORS
+
+from supple.store import Store
 
 SCRIPT = """
 import sys
@@ -48,6 +52,28 @@ def test_interrupted_relevance_vector_machines():
 def test_want_of_memory():
     names = [name for name in ESTIMATORS if not name.startswith("RV")]
     trials("shortages", names, 6, PYTHONMALLOC="malloc")  # it would keep some for itself
+
+
+@pytest.mark.parametrize("column", range(6))
+def test_want_of_memory_for_one_column_of_the_table(column, monkeypatch):
+    """The columns grow together or not at all."""
+    store, some = Store(), np.arange(16)
+    store.append(some * 1.0, np.ones(16), some)
+    zeros, calls = np.zeros, itertools.count()
+
+    def short(*args, **kwargs):
+        if next(calls) == column:
+            raise MemoryError
+        return zeros(*args, **kwargs)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(np, "zeros", short)
+        with pytest.raises(MemoryError):
+            store.append(some * 2.0, np.ones(16), some + 16)
+    assert len(store) == 16
+    store.append(some * 2.0, np.ones(16), some + 16)
+    np.testing.assert_array_equal(store.y, np.concatenate([some * 1.0, some * 2.0]))
+    np.testing.assert_array_equal(store.ids, np.arange(32))
 
 
 WAITING = """
