@@ -41,7 +41,7 @@ def begin(page, n=60):
 
 
 def wait_for(page, condition):
-    for _ in range(200):
+    for _ in range(1200):
         if condition():
             return
         page.wait_for_timeout(25)
@@ -93,6 +93,7 @@ def test_learn_drag_and_forget_with_the_mouse(workbench):
     wait_for(page, lambda: abs(canvas.points[60].x - canvas.view.x1 + 0.1) < 0.05)
     assert canvas.changes[-1].kind == "move"
     assert [change.kind for change in canvas.changes] == ["learn", "learn", "move"]
+    page.get_by_text("Moved point 60").wait_for()  # the page knows it, too
 
     page.mouse.click(*end)
     wait_for(page, lambda: 60 not in canvas.points)
