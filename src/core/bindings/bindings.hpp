@@ -1,0 +1,74 @@
+// What the bindings share: arrays in and out, and checks.
+#pragma once
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "qp/head.hpp"
+
+namespace supple {
+
+namespace nb = nanobind;
+
+void bind_gram(nb::module_& m);
+void bind_head(nb::module_& m);
+void bind_lasvm(nb::module_& m);
+void bind_settle(nb::module_& m);
+void bind_leave_one_out(nb::module_& m);
+void bind_lock(nb::module_& m);
+
+void check_signals();
+
+template <typename T>
+using In1 = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Out = nb::ndarray<nb::numpy, T>;
+
+template <typename T, typename Allocator>
+Out<T> to_numpy(std::vector<T, Allocator>&& values, std::initializer_list<std::size_t> shape) {
+  using Values = std::vector<T, Allocator>;
+  auto* owned = new Values(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Values*>(p); });
+  return Out<T>(owned->data(), shape, owner);
+}
+
+template <typename T, typename Allocator>
+Out<T> to_numpy(const std::vector<T, Allocator>& values) {
+  std::vector<T, Allocator> copy = values;
+  const std::size_t n = copy.size();
+  return to_numpy(std::move(copy), {n});
+}
+
+template <typename T>
+std::vector<T> to_vector(const In1<T>& array) {
+  return {array.data(), array.data() + array.shape(0)};
+}
+
+inline PerGroup to_groups(const std::vector<double>& values) {
+  PerGroup out{};
+  for (std::size_t e = 0; e < values.size() && e < kMaxGroups; ++e) out[e] = values[e];
+  return out;
+}
+
+inline void require(bool condition, const char* message) {
+  if (!condition) throw std::invalid_argument(message);
+}
+
+inline std::size_t checked_slot(const Gram& gram, std::int64_t slot) {
+  require(slot >= 0 && slot < static_cast<std::int64_t>(gram.size()), "slot out of range");
+  return static_cast<std::size_t>(slot);
+}
+
+}  // namespace supple

@@ -1,0 +1,328 @@
+// Python's view of the examples and their kernel matrix.
+#include <numeric>
+#include <unordered_map>
+
+#include "bindings/bindings.hpp"
+#include "kernels/bytes.hpp"
+#include "kernels/decisions.hpp"
+#include "solvers/lasvm.hpp"
+
+namespace supple {
+
+namespace {
+
+Kernel make_kernel(const std::string& kind, double gamma, double coef0, int degree) {
+  Kernel kernel{KernelKind::linear, gamma, coef0, degree};
+  if (kind == "rbf") kernel.kind = KernelKind::rbf;
+  else if (kind == "poly") kernel.kind = KernelKind::poly;
+  else if (kind == "sigmoid") kernel.kind = KernelKind::sigmoid;
+  else require(kind == "linear", "kernel kind must be linear, rbf, poly or sigmoid");
+  return kernel;
+}
+
+CsrView csr_view(const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
+                 const In1<double>& value, std::size_t n_features) {
+  require(offset.shape(0) >= 1 && column.shape(0) == value.shape(0), "CSR arrays do not match");
+  const std::size_t rows = offset.shape(0) - 1;
+  require(offset.data()[0] == 0 &&
+              offset.data()[rows] == static_cast<std::int64_t>(value.shape(0)),
+          "CSR offsets do not match the values");
+  for (std::size_t i = 0; i < rows; ++i)
+    require(offset.data()[i] <= offset.data()[i + 1], "CSR offsets must not decrease");
+  for (std::size_t k = 0; k < column.shape(0); ++k)
+    require(column.data()[k] >= 0 && column.data()[k] < static_cast<std::int64_t>(n_features),
+            "CSR column index out of range");
+  return {offset.data(), column.data(), value.data(), rows};
+}
+
+template <typename P>
+P& points_of(PointsGram& gram) {
+  auto* points = dynamic_cast<P*>(&gram.points());
+  require(points != nullptr, "this Gram matrix holds another kind of points");
+  return *points;
+}
+
+// One after the other; each time the last example takes the freed slot.
+template <typename G>
+void remove_slots(G& gram, const In1<std::int64_t>& slots) {
+  gram.expect_removals(slots.shape(0));
+  for (std::size_t k = 0; k < slots.shape(0); ++k)
+    gram.remove(checked_slot(gram, slots.data()[k]));
+}
+
+template <typename T>
+void append_dense(PointsGram& gram, const In2<T>& rows) {
+  require(rows.shape(1) == gram.points().n_features(), "wrong number of features");
+  points_of<DensePoints<T>>(gram).append(rows.data(), rows.shape(0));
+  gram.points_appended();
+}
+
+// Its points stay where they are until they are asked for.
+template <typename T>
+std::unique_ptr<Feed> feed_dense(PointsGram& gram, const In2<T>& rows) {
+  require(rows.shape(1) == gram.points().n_features(), "wrong number of features");
+  auto& points = points_of<DensePoints<T>>(gram);
+  const auto append = [rows, &points, &gram](std::size_t k) {
+    points.append(rows.data() + k * rows.shape(1), 1);
+    gram.points_appended();
+  };
+  return std::make_unique<Feed>(
+      Feed{rows.shape(0), append, [&gram] { gram.remove(gram.size() - 1); }});
+}
+
+std::unique_ptr<Feed> feed_csr(PointsGram& gram, const In1<std::int64_t>& offset,
+                               const In1<std::int64_t>& column, const In1<double>& value) {
+  auto& points = points_of<CsrPoints>(gram);
+  const std::size_t size = csr_view(offset, column, value, points.n_features()).rows;
+  const auto append = [offset, column, value, &points, &gram](std::size_t k) {
+    const std::int64_t start = offset.data()[k], ends[] = {0, offset.data()[k + 1] - start};
+    points.append({ends, column.data() + start, value.data() + start, 1});
+    gram.points_appended();
+  };
+  return std::make_unique<Feed>(Feed{size, append, [&gram] { gram.remove(gram.size() - 1); }});
+}
+
+template <typename T>
+Out<T> dense_rows(PointsGram& gram, const In1<std::int64_t>& slots) {
+  auto& points = points_of<DensePoints<T>>(gram);
+  const std::size_t d = points.n_features(), n = slots.shape(0);
+  Wiped<T> out(n * d);
+  for (std::size_t k = 0; k < n; ++k)
+    points.row(checked_slot(gram, slots.data()[k]), out.data() + k * d);
+  return to_numpy(std::move(out), {n, d});
+}
+
+using TermsIn = std::tuple<In1<std::int64_t>, In1<std::int64_t>, In2<double>>;
+
+// See Decisions: `terms` are slots, heads and coefficients.
+std::unique_ptr<Decisions> decisions(PointsGram& gram, std::size_t heads,
+                                     const std::vector<TermsIn>& terms) {
+  std::vector<Decisions::Terms> checked;
+  for (const auto& [slots, own_heads, coef] : terms) {
+    require(coef.shape(0) == own_heads.shape(0) && coef.shape(1) == slots.shape(0),
+            "coef needs one row per head and one column per slot");
+    for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(gram, slots.data()[k]);
+    for (std::int64_t head : to_vector(own_heads))
+      require(head >= 0 && head < static_cast<std::int64_t>(heads), "head out of range");
+    checked.push_back({to_vector(slots), {own_heads.data(), own_heads.data() + own_heads.shape(0)},
+                       coef.data()});
+  }
+  return std::make_unique<Decisions>(gram.kernel(), gram.points(), heads, checked);
+}
+
+Out<double> decide(const Decisions& decisions, std::size_t n_queries, const Decisions::Load& load,
+                   std::size_t threads) {
+  std::vector<double> out(n_queries * decisions.heads());
+  {
+    nb::gil_scoped_release release;
+    decisions.decide(n_queries, load, threads, out.data());
+  }
+  return to_numpy(std::move(out), {n_queries, decisions.heads()});
+}
+
+template <typename T>
+Out<double> decide_dense(const Decisions& decisions, const In2<T>& queries, std::size_t threads) {
+  const std::size_t d = decisions.points().n_features();
+  require(queries.shape(1) == d, "wrong number of features");
+  const auto load = [&](std::size_t i, Query& query) {
+    const T* row = queries.data() + i * d;
+    query.value.assign(row, row + d);
+    query.norm = 0.0;
+    for (double value : query.value) query.norm += value * value;
+  };
+  return decide(decisions, queries.shape(0), load, threads);
+}
+
+Out<double> decide_csr(const Decisions& decisions, const In1<std::int64_t>& offset,
+                       const In1<std::int64_t>& column, const In1<double>& value,
+                       std::size_t threads) {
+  const auto* points = dynamic_cast<const CsrPoints*>(&decisions.points());
+  require(points != nullptr, "these decisions have another kind of points");
+  const CsrView view = csr_view(offset, column, value, points->n_features());
+  const auto load = [&](std::size_t i, Query& query) { points->load(view, i, query); };
+  return decide(decisions, view.rows, load, threads);
+}
+
+// In one pass without a temporary: 0 * x is 0 unless x is infinite or NaN.
+template <typename T>
+bool all_finite(const In2<T>& rows) {
+  constexpr std::size_t kSums = 16;
+  const T* value = rows.data();
+  const std::size_t n = rows.size(), whole = n - n % kSums;
+  T sum[kSums] = {};
+  for (std::size_t i = 0; i < whole; i += kSums)
+    for (std::size_t k = 0; k < kSums; ++k) sum[k] += T(0) * value[i + k];
+  for (std::size_t i = whole; i < n; ++i) sum[0] += T(0) * value[i];
+  T total = 0;
+  for (T part : sum) total += part;
+  return total == T(0);
+}
+
+// Where each value comes first, in this order, and which of these values each entry is.
+std::pair<Out<std::int64_t>, Out<std::int64_t>> appearance(const In1<std::int64_t>& values) {
+  std::unordered_map<std::int64_t, std::int64_t> known;
+  std::vector<std::int64_t> first, which(values.shape(0));
+  for (std::size_t i = 0; i < which.size(); ++i) {
+    const auto next = static_cast<std::int64_t>(first.size());
+    const auto [entry, fresh] = known.try_emplace(values.data()[i], next);
+    if (fresh) first.push_back(static_cast<std::int64_t>(i));
+    which[i] = entry->second;
+  }
+  const std::size_t n = which.size();
+  return {to_numpy(first), to_numpy(std::move(which), {n})};
+}
+
+FunctionGram::RowFunction row_function(nb::callable fn) {
+  return [fn](std::size_t slot, std::size_t from, std::size_t to, double* out) {
+    nb::gil_scoped_acquire gil;
+    const auto values = nb::cast<In1<double>>(fn(slot, from, to));
+    require(values.shape(0) == to - from, "the kernel returned a row of the wrong length");
+    std::copy(values.data(), values.data() + values.shape(0), out);
+  };
+}
+
+}  // namespace
+
+void bind_gram(nb::module_& m) {
+  m.def("all_finite", &all_finite<double>, nb::arg().noconvert(),
+        nb::call_guard<nb::gil_scoped_release>());
+  m.def("all_finite", &all_finite<float>, nb::arg().noconvert(),
+        nb::call_guard<nb::gil_scoped_release>());
+  m.def("appearance", &appearance);
+  m.attr("has_byte_products") = byte_simd() != nullptr;
+  nb::class_<Gram>(m, "Gram")
+      .def_prop_ro("size", &Gram::size)
+      .def_rw("threads", &Gram::threads)
+      .def_rw("lasting", &Gram::lasting)
+      .def_prop_ro("held_bytes", &Gram::held_bytes)
+      .def_prop_ro("evaluations",
+                   [](Gram& g) {
+                     nb::gil_scoped_release release;
+                     const std::lock_guard reading(g.audits);
+                     return g.evaluations();
+                   })
+      .def("release", &Gram::release)
+      .def("closest_pair",
+           [](Gram& g, const In1<std::int64_t>& slots, const In1<double>& label,
+              const In1<double>& weight) {
+             require(label.shape(0) == slots.shape(0) && weight.shape(0) == slots.shape(0),
+                     "label and weight need one entry per slot");
+             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
+             nb::gil_scoped_release release;
+             return g.closest_pair(to_vector(slots), label.data(), weight.data());
+           })
+      .def("diagonal",
+           [](const Gram& g) {
+             std::vector<double> out(g.size());
+             for (std::size_t i = 0; i < out.size(); ++i) out[i] = g.diagonal(i);
+             const std::size_t n = out.size();
+             return to_numpy(std::move(out), {n});
+           });
+
+  nb::class_<PointsGram, Gram>(m, "PointsGram")
+      .def_static("dense",
+                  [](const std::string& kind, double gamma, double coef0, int degree,
+                     std::size_t n_features, bool single, std::size_t cache_bytes) {
+                    std::unique_ptr<Points> points;
+                    if (single) points = std::make_unique<DensePoints<float>>(n_features);
+                    else points = std::make_unique<DensePoints<double>>(n_features);
+                    return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
+                                                        std::move(points), cache_bytes);
+                  })
+      .def_static("csr",
+                  [](const std::string& kind, double gamma, double coef0, int degree,
+                     std::size_t n_features, std::size_t cache_bytes) {
+                    require(n_features <= 0x7fffffff, "a sparse X has at most 2^31 - 1 columns");
+                    return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
+                                                        std::make_unique<CsrPoints>(n_features),
+                                                        cache_bytes);
+                  })
+      .def_prop_ro("largest_norm",  // squared
+                   [](PointsGram& g) { return g.points().largest_norm(); })
+      .def("set_kernel",
+           [](PointsGram& g, const std::string& kind, double gamma, double coef0, int degree) {
+             g.set_kernel(make_kernel(kind, gamma, coef0, degree));
+           })
+      .def("append", &append_dense<double>)
+      .def("append", &append_dense<float>)
+      .def("append_csr",
+           [](PointsGram& g, const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
+              const In1<double>& value) {
+             auto& points = points_of<CsrPoints>(g);
+             points.append(csr_view(offset, column, value, points.n_features()));
+             g.points_appended();
+           })
+      .def("feed", &feed_dense<double>, nb::keep_alive<0, 1>())
+      .def("feed", &feed_dense<float>, nb::keep_alive<0, 1>())
+      .def("feed_csr", &feed_csr, nb::keep_alive<0, 1>())
+      .def("rows_f64", &dense_rows<double>)
+      .def("rows_f32", &dense_rows<float>)
+      .def("rows_csr",
+           [](PointsGram& g, const In1<std::int64_t>& slots) {
+             auto& points = points_of<CsrPoints>(g);
+             std::vector<std::int64_t> offset{0};
+             Wiped<std::int64_t> column;
+             Wiped<double> value;
+             for (std::size_t k = 0; k < slots.shape(0); ++k) {
+               const std::size_t slot = checked_slot(g, slots.data()[k]);
+               column.insert(column.end(), points.columns(slot).begin(),
+                             points.columns(slot).end());
+               value.insert(value.end(), points.values(slot).begin(), points.values(slot).end());
+               offset.push_back(static_cast<std::int64_t>(column.size()));
+             }
+             return std::make_tuple(to_numpy(value), to_numpy(column), to_numpy(offset));
+           })
+      .def("decisions", &decisions)
+      // What the block solver begins with: the values among examples in single precision, about
+      // how far off they may be, and whether they come from bytes.
+      .def("rough_values",
+           [](PointsGram& g, const In1<std::int64_t>& slots) {
+             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
+             const std::shared_ptr<const SinglePoints> points = g.single(to_vector(slots));
+             const std::size_t n = slots.shape(0);
+             std::vector<float> out(n * n);
+             points->among(out.data(), n, g.threads);
+             const bool bytes = dynamic_cast<const ByteSingle*>(points.get()) != nullptr;
+             return std::make_tuple(to_numpy(std::move(out), {n, n}), points->error(), bytes);
+           })
+      // How gradients follow: sums of values, weighted by `coef`, at the first `to` of these examples.
+      .def("rough_sums",
+           [](PointsGram& g, const In1<std::int64_t>& slots, const In1<double>& coef,
+              std::size_t to) {
+             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
+             require(coef.shape(0) == slots.shape(0) && to <= slots.shape(0),
+                     "coef must have an entry for each slot, and to at most as many");
+             Positions all(slots.shape(0));
+             std::iota(all.begin(), all.end(), 0);
+             std::vector<double> out(to, 0.0);
+             g.single(to_vector(slots))->add(all, to_vector(coef), to, out.data(), g.threads);
+             return to_numpy(out);
+           })
+      .def("remove", &remove_slots<PointsGram>)
+      .def("truncate", [](PointsGram& g, std::size_t size) {
+        require(size <= g.size(), "cannot grow by truncate");
+        g.truncate(size);
+      });
+
+  nb::class_<Decisions>(m, "Decisions")
+      .def("decide", &decide_dense<double>)
+      .def("decide", &decide_dense<float>)
+      .def("decide_csr", &decide_csr);
+
+  nb::class_<FunctionGram, Gram>(m, "FunctionGram")
+      .def("__init__",
+           [](FunctionGram* self, nb::callable fn, std::size_t cache_bytes) {
+             new (self) FunctionGram(row_function(std::move(fn)), cache_bytes);
+           })
+      .def("append",
+           [](FunctionGram& g, const In1<double>& diagonal) {
+             g.append(diagonal.data(), diagonal.shape(0));
+           })
+      .def("remove", &remove_slots<FunctionGram>)
+      .def("truncate", [](FunctionGram& g, std::size_t size) {
+        require(size <= g.size(), "cannot grow by truncate");
+        g.truncate(size);
+      });
+}
+
+}  // namespace supple

@@ -1,0 +1,266 @@
+// Python's view of a head and its solvers.
+#include "bindings/bindings.hpp"
+#include "linalg/watch.hpp"
+
+namespace supple {
+
+// Lets Ctrl-C end a long computation: raises KeyboardInterrupt in the calling thread.
+void check_signals() {
+  nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+namespace {
+
+// The listener is a function of Python.
+void tell_python(void* listener, const News& news) {
+  nb::gil_scoped_acquire gil;
+  nb::handle(static_cast<PyObject*>(listener))(news.phase, news.done, news.total, news.value);
+}
+
+void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
+                 const In1<double>& hi) {
+  require(moved.shape(0) == lo.shape(0) && moved.shape(0) == hi.shape(0),
+          "moved, lo and hi must have the same length");
+  for (std::size_t k = 0; k < moved.shape(0); ++k) {
+    require(moved.data()[k] >= 0 &&
+                moved.data()[k] < static_cast<std::int64_t>(head.variables()),
+            "variable out of range");
+    require(lo.data()[k] <= hi.data()[k], "lo must not exceed hi");
+  }
+}
+
+Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
+  Slots slots(variables.shape(0));
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    slots[k] = h.slot[h.member_of(static_cast<std::size_t>(variables.data()[k]))];
+  return slots;
+}
+
+// Kx for someone who wants to know how good the state is: that is not counted as learning.
+std::vector<double> uncounted_expansion(Head& h) {
+  const struct Uncounted {  // also where the user stops it
+    Gram& gram;
+    std::uint64_t before = gram.evaluations();
+    ~Uncounted() { gram.set_evaluations(before); }
+  } scope{h.gram};
+  return h.expansion();
+}
+
+}  // namespace
+
+void bind_head(nb::module_& m) {
+  set_hooks({check_signals, tell_python});
+  nb::enum_<Phase>(m, "Phase")
+      .value("machine", Phase::machine)
+      .value("solving", Phase::solving)
+      .value("factoring", Phase::factoring)
+      .value("finishing", Phase::finishing)
+      .value("admitting", Phase::admitting)
+      .value("path", Phase::path)
+      .value("kernel", Phase::kernel);
+  // Who hears of the computations of this thread, listener(phase, done, total, value) or None, until
+  // the next call, and at which intervals. The caller keeps the listener alive.
+  m.def(
+      "listen",
+      [](nb::handle listener, double pause) {
+        listen(listener.is_none() ? nullptr : listener.ptr(), pause);
+      },
+      nb::arg().none(), nb::arg());
+  // For loops in Python: look, and the listener hears of it.
+  m.def("tell", [](Phase phase, std::size_t done, std::size_t total) {
+    tell([&] { return News{phase, done, total}; });
+  });
+  nb::class_<Snapshot>(m, "Snapshot");
+  nb::class_<Head>(m, "Head")
+      .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
+      .def_prop_ro("members", &Head::members)
+      .def_prop_ro("worn", &Head::worn)
+      .def_prop_ro("rough", [](const Head& h) { return h.roughest() > 0.0; })
+      .def_prop_ro("cache_bytes", [](const Head& h) { return h.gram.cache_bytes(); })
+      // What a path may hold of kernel values.
+      .def_prop_ro("block_bytes",
+                   [](const Head& h) { return MarginBlock::bytes(h.members(), h.factor.size()); })
+      .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
+      .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
+      // Slots of the members whose variables do not sum to 0, and these sums.
+      .def_prop_ro("support",
+                   [](const Head& h) {
+                     const Expansion e = h.support();
+                     return std::make_tuple(to_numpy(e.slots), to_numpy(e.coef));
+                   },
+                   nb::rv_policy::automatic)
+      .def_prop_ro("kx", [](const Head& h) { return to_numpy(h.F); }, nb::rv_policy::automatic)
+      .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
+      .def_prop_ro("lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
+      .def_prop_ro("hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
+      .def_prop_ro("group", [](const Head& h) { return to_numpy(h.group); },
+                   nb::rv_policy::automatic)
+      .def_prop_ro("mu", [](const Head& h) { return h.mu; })
+      .def_prop_ro("target", [](const Head& h) { return h.target; })
+      .def_prop_ro("margin", [](const Head& h) { return to_numpy(h.factor.variables()); },
+                   nb::rv_policy::automatic)
+      .def_prop_ro("n_margin", [](const Head& h) { return h.factor.size(); })
+      .def_prop_ro("factored", &Head::factored)
+      .def("inside",
+           [](const Head& h) {
+             std::vector<std::int64_t> out;
+             for (std::size_t v = 0; v < h.variables(); ++v)
+               if (h.inside(v)) out.push_back(static_cast<std::int64_t>(v));
+             return to_numpy(out);
+           })
+      // Those that are no members yet become members. Returns the members at all these slots, and
+      // how many of them are new.
+      .def("admit",
+           [](Head& h, const In1<std::int64_t>& slots, const In1<double>& c,
+              const In1<std::uint8_t>& groups) {
+             require(c.shape(0) == slots.shape(0) * h.per && groups.shape(0) == c.shape(0),
+                     "c and groups need one entry per variable");
+             for (std::size_t k = 0; k < slots.shape(0); ++k)
+               checked_slot(h.gram, slots.data()[k]);
+             for (std::size_t k = 0; k < groups.shape(0); ++k)
+               require(groups.data()[k] < h.n_groups, "group out of range");
+             const std::size_t before = h.members();
+             std::vector<std::int64_t> members(slots.shape(0));
+             {
+               nb::gil_scoped_release release;
+               h.admit(slots.data(), c.data(), groups.data(), slots.shape(0));
+               for (std::size_t k = 0; k < members.size(); ++k)
+                 members[k] = h.member_at(slots.data()[k]);
+             }
+             const std::size_t n = members.size();
+             return std::make_pair(to_numpy(std::move(members), {n}), h.members() - before);
+           })
+      // All variables of the members at these slots.
+      .def("variables_at",
+           [](const Head& h, const In1<std::int64_t>& slots) {
+             std::vector<std::int64_t> out;
+             for (std::size_t k = 0; k < slots.shape(0); ++k) {
+               const std::int64_t m = h.member_at(slots.data()[k]);
+               for (std::size_t j = 0; j < h.per && m >= 0; ++j)
+                 out.push_back(m * static_cast<std::int64_t>(h.per) +
+                               static_cast<std::int64_t>(j));
+             }
+             return to_numpy(out);
+           })
+      .def("take_out",
+           [](Head& h, const In1<std::int64_t>& slots, std::int64_t n_examples) {
+             for (std::size_t k = 0; k < slots.shape(0); ++k)
+               require(slots.data()[k] >= 0 &&
+                           slots.data()[k] < n_examples - static_cast<std::int64_t>(k),
+                       "slot out of range");
+             h.take_out(to_vector(slots), n_examples);
+           })
+      .def("dismiss",
+           [](Head& h, const In1<std::int64_t>& slots) { h.dismiss(to_vector(slots)); })
+      .def("set_c",
+           [](Head& h, const In1<double>& c) {
+             require(c.shape(0) == h.variables(), "c needs one entry per variable");
+             h.c = to_vector(c);
+           })
+      .def("assign",
+           [](Head& h, const In1<double>& x, const In1<double>& lo, const In1<double>& hi,
+              const std::vector<double>& mu, const std::vector<double>& target) {
+             require(x.shape(0) == h.variables() && lo.shape(0) == h.variables() &&
+                         hi.shape(0) == h.variables(),
+                     "x, lo and hi need one entry per variable");
+             h.x = to_vector(x);
+             h.lo = to_vector(lo);
+             h.hi = to_vector(hi);
+             h.mu = to_groups(mu);
+             h.target = to_groups(target);
+             h.forget_factor();
+             h.refresh();
+           })
+      .def("save", &Head::save)
+      .def("restore", nb::overload_cast<const Snapshot&>(&Head::restore))
+      .def("refresh", &Head::refresh, nb::call_guard<nb::gil_scoped_release>())
+      .def("forget_factor", &Head::forget_factor)
+      .def("release", &Head::release)
+      .def("clear", &Head::clear)
+      .def("renew", &Head::renew, nb::call_guard<nb::gil_scoped_release>())
+      .def_prop_ro("finite", &Head::finite)
+      .def_prop_ro("marginless", [](const Head& h) { return h.scale(h.F) == 0.0; })
+      // Kx from scratch, for an audit
+      .def("expansion",
+           [](Head& h) {
+             std::vector<double> kx;
+             {
+               nb::gil_scoped_release release;
+               const std::lock_guard reading(h.gram.audits);
+               kx = uncounted_expansion(h);
+             }
+             return to_numpy(kx);
+           })
+      .def("scale", [](const Head& h, const In1<double>& kx) {
+        require(kx.shape(0) == h.members(), "kx needs one entry per member");
+        return h.scale(to_vector(kx));
+      })
+      .def("rounding", &Head::rounding)
+      .def("audit",
+           [](const Head& h) {
+             const Audit a = h.audit();
+             return std::make_tuple(a.violation, a.scale, a.rounding, a.balanced);
+           })
+      .def("objective",
+           [](Head& h) {
+             nb::gil_scoped_release release;
+             const std::lock_guard reading(h.gram.audits);
+             return h.objective(uncounted_expansion(h));
+           })
+      .def("path",
+           [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
+              const In1<double>& hi, const std::vector<double>& target) {
+             check_moved(h, moved, lo, hi);
+             const auto v = to_vector(moved);
+             const auto l = to_vector(lo), u = to_vector(hi);
+             const PerGroup t = to_groups(target);
+             nb::gil_scoped_release release;
+             const PathResult r = follow_path(h, v, l, u, t);
+             return std::make_pair(r.finished, r.breakpoints);
+           })
+      .def("jump",
+           [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
+              const In1<double>& hi, const std::vector<double>& target) {
+             check_moved(h, moved, lo, hi);
+             nb::gil_scoped_release release;
+             const std::size_t count = moved.shape(0);
+             return h.jump({moved.data(), count}, {lo.data(), count}, {hi.data(), count},
+                           to_groups(target));
+           })
+      .def("smo",
+           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking) {
+             nb::gil_scoped_release release;
+             const SmoResult r = smo(h, eps, max_iterations, shrinking);
+             return std::make_pair(r.converged, r.iterations);
+           })
+      .def("block_smo",
+           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,
+              bool polish_follows) {
+             nb::gil_scoped_release release;
+             const SmoResult r = block_smo(h, eps, max_iterations, shrinking, polish_follows);
+             return std::make_pair(r.converged, r.iterations);
+           })
+      .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
+      .def("polish",
+           [](Head& h, double goal, double floor, std::int64_t max_rounds, bool one_at_a_time) {
+             nb::gil_scoped_release release;
+             const Pace pace = one_at_a_time ? Pace::one : Pace::several;
+             const PolishResult r = polish(h, goal, floor, pace, max_rounds);
+             return std::make_pair(r.finished, r.rounds);
+           })
+      .def("kernel_among",
+           [](Head& h, const In1<std::int64_t>& variables) {
+             const std::size_t n = variables.shape(0);
+             std::vector<double> out(n * n);
+             {
+               nb::gil_scoped_release release;
+               h.gram.among(slots_of(h, variables), out.data(), n);
+               for (std::size_t i = 0; i < n; ++i)
+                 for (std::size_t j = 0; j < i; ++j) out[i * n + j] = out[j * n + i];
+             }
+             return to_numpy(std::move(out), {n, n});
+           });
+}
+
+}  // namespace supple

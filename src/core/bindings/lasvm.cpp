@@ -1,0 +1,104 @@
+// Python's view of LASVM.
+#include "bindings/bindings.hpp"
+#include "solvers/lasvm.hpp"
+
+namespace supple {
+
+namespace {
+
+using SeatsIn = std::vector<std::vector<std::pair<std::size_t, double>>>;  // by class
+
+std::vector<std::vector<Lasvm::Seat>> checked_seats(const SeatsIn& seats, std::size_t heads) {
+  std::vector<std::vector<Lasvm::Seat>> out(seats.size());
+  for (std::size_t code = 0; code < seats.size(); ++code)
+    for (const auto& [head, target] : seats[code]) {
+      require(head < heads, "head out of range");
+      out[code].push_back({head, target});
+    }
+  return out;
+}
+
+// Several examples one after the other; returns which of them are new and stay.
+Out<bool> visit(Lasvm& lasvm, const Feed& feed, const In1<std::int64_t>& positions,
+                const In1<std::int64_t>& slots, const In1<std::int64_t>& codes,
+                const In1<double>& bounds, double tau, std::size_t reprocess) {
+  const std::size_t n = positions.shape(0);
+  require(slots.shape(0) == n && codes.shape(0) == n && bounds.shape(0) == n,
+          "positions, slots, codes and bounds must have the same length");
+  std::vector<Lasvm::Visitor> visitors;
+  for (std::size_t i = 0; i < n; ++i) {
+    visitors.push_back({static_cast<std::size_t>(positions.data()[i]), slots.data()[i],
+                        static_cast<std::size_t>(codes.data()[i]), bounds.data()[i]});
+    require(visitors[i].position < feed.size, "position out of range");
+    require(visitors[i].code < lasvm.classes(), "class out of range");
+    require(visitors[i].slot < static_cast<std::int64_t>(lasvm.examples()), "slot out of range");
+  }
+  auto* stays = new bool[n];
+  nb::capsule owner(stays, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+  {
+    nb::gil_scoped_release release;
+    for (std::size_t i = 0; i < n; ++i)
+      stays[i] = lasvm.visit(visitors[i], feed, {tau, reprocess});
+  }
+  return Out<bool>(stays, {n}, owner);
+}
+
+}  // namespace
+
+void bind_lasvm(nb::module_& m) {
+  // A batch that is in the hands of Python, for kernels written there: append(k), take_back().
+  nb::class_<Feed>(m, "Feed")
+      .def("__init__",
+           [](Feed* self, std::size_t size, nb::callable append, nb::callable take_back) {
+             const auto add = [append](std::size_t k) {
+               nb::gil_scoped_acquire gil;
+               append(k);
+             };
+             const auto remove = [take_back] {
+               nb::gil_scoped_acquire gil;
+               take_back();
+             };
+             new (self) Feed{size, add, remove};
+           });
+  nb::class_<Lasvm>(m, "Lasvm")
+      .def(
+          "__init__",
+          [](Lasvm* self, Gram& gram, const std::vector<Head*>& heads, const SeatsIn& seats) {
+            for (const Head* head : heads)
+              require(head->per == 1 && head->n_groups == 1 && &head->gram == &gram,
+                      "heads need one variable per member, one group, and this Gram matrix");
+            new (self) Lasvm(gram, heads, checked_seats(seats, heads.size()));
+          },
+          nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def("begin", &Lasvm::begin)
+      .def("end", &Lasvm::end)
+      .def("restore", &Lasvm::restore)
+      .def("protect_all", &Lasvm::protect_all)
+      .def("visit", &visit)
+      // (head, steps, gap) of each that was visited
+      .def("settle",
+           [](Lasvm& lasvm) {
+             std::vector<std::tuple<std::size_t, std::uint64_t, double>> out;
+             for (const auto& [head, steps, gap] : lasvm.settle()) out.push_back({head, steps, gap});
+             return out;
+           })
+      .def("absorb",
+           [](Lasvm& lasvm, std::size_t from, std::size_t into, std::size_t code, double bound,
+              double tau, std::size_t reprocess) {
+             require(from < lasvm.examples() && into < lasvm.examples() && from != into,
+                     "slot out of range");
+             require(code < lasvm.classes(), "class out of range");
+             nb::gil_scoped_release release;
+             lasvm.absorb(from, into, code, bound, {tau, reprocess});
+           })
+      .def("sweep", [](Lasvm& lasvm) { return to_numpy(lasvm.sweep()); })
+      .def("take_out", [](Lasvm& lasvm, const In1<std::int64_t>& slots, std::int64_t n_examples) {
+        for (std::size_t k = 0; k < slots.shape(0); ++k)
+          require(slots.data()[k] >= 0 &&
+                      slots.data()[k] < n_examples - static_cast<std::int64_t>(k),
+                  "slot out of range");
+        lasvm.take_out(to_vector(slots), n_examples);
+      });
+}
+
+}  // namespace supple

@@ -1,0 +1,299 @@
+#include "kernels/gram.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+#include "linalg/watch.hpp"
+
+namespace supple {
+
+void finish(const Kernel& kernel, double* v, std::size_t n) {
+  if (kernel.kind == KernelKind::rbf) simd().exp_scaled(-kernel.gamma, v, n);
+  if (kernel.kind == KernelKind::poly)
+    for (std::size_t k = 0; k < n; ++k)
+      v[k] = integer_power(kernel.gamma * v[k] + kernel.coef0, kernel.degree);
+  if (kernel.kind == KernelKind::sigmoid)
+    for (std::size_t k = 0; k < n; ++k) v[k] = std::tanh(kernel.gamma * v[k] + kernel.coef0);
+}
+
+void kernel_values(const Kernel& kernel, const Points& points, const Query& query,
+                   std::size_t from, std::size_t to, double* out) {
+  if (kernel.kind == KernelKind::rbf)
+    points.distances(query, from, to, out);
+  else
+    points.dots(query, from, to, out);
+  finish(kernel, out, to - from);
+}
+
+void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
+                  std::size_t from, std::size_t to, double* out, std::size_t stride) {
+  // The expansion of the squared distance halves the work. It loses gamma |x|^2 roundings, too much
+  // when these are many; and where all values are nearly 1, the distances themselves matter.
+  constexpr double kNearlyOne = 1e-4, kHarmless = 16.0;
+  const double longest = kernel.gamma * points.largest_norm();
+  if (kernel.kind == KernelKind::rbf && kNearlyOne <= longest && longest <= kHarmless) {
+    points.block_dots(queries, from, to, out, stride);
+    for (std::size_t q = 0; q < kQueries; ++q)
+      simd().rbf_f64(kernel.gamma, queries.norm(q), points.norms() + from, out + q * stride,
+                     to - from);
+    return;
+  }
+  if (kernel.kind == KernelKind::rbf)
+    points.block_distances(queries, from, to, out, stride);
+  else
+    points.block_dots(queries, from, to, out, stride);
+  for (std::size_t q = 0; q < kQueries; ++q) finish(kernel, out + q * stride, to - from);
+}
+
+void Gram::values(const Slots& sources, const Slots& targets, double* out) {
+  for (std::int64_t source : sources) {
+    const double* all = row(static_cast<std::size_t>(source));
+    for (std::int64_t target : targets) *out++ = all[target];
+  }
+}
+
+std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>& coef,
+                                 const Slots& targets) {
+  std::vector<double> sum(targets.size(), 0.0), lost(targets.size(), 0.0);
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    tell([&] { return News{Phase::kernel, k, sources.size()}; });
+    const double* values = row(static_cast<std::size_t>(sources[k]));
+    for (std::size_t i = 0; i < targets.size(); ++i)
+      add_keeping(coef[k] * values[targets[i]], sum[i], lost[i]);
+  }
+  for (std::size_t i = 0; i < targets.size(); ++i) sum[i] += lost[i];
+  return sum;
+}
+
+void Gram::among(const Slots& slots, double* out, std::size_t stride) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    tell([&] { return News{Phase::kernel, i, slots.size()}; });
+    const double* all = row(static_cast<std::size_t>(slots[i]));
+    for (std::size_t j = i; j < slots.size(); ++j) out[i * stride + j] = all[slots[j]];
+  }
+}
+
+std::pair<std::size_t, std::size_t> Gram::closest_pair(const Slots& slots, const double* label,
+                                                       const double* weight) {
+  std::pair<std::size_t, std::size_t> best{0, 0};
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 1; i < slots.size(); ++i) {
+    const double* all = row(static_cast<std::size_t>(slots[i]));
+    const double own = diagonal_[static_cast<std::size_t>(slots[i])];
+    for (std::size_t j = 0; j < i; ++j) {
+      if (label[j] != label[i]) continue;
+      const auto other = static_cast<std::size_t>(slots[j]);
+      const double squared = std::max(own + diagonal_[other] - 2.0 * all[other], 0.0);
+      const double cost = squared * (weight[i] * weight[j] / (weight[i] + weight[j]));
+      if (cost < least) {
+        least = cost;
+        best = {j, i};
+      }
+    }
+  }
+  return best;
+}
+
+Gram::Entry& Gram::enter(std::size_t slot) {
+  Entry& entry = entries_[slot];
+  if (entry.cached) {
+    used_.splice(used_.begin(), used_, entry.use);
+  } else {
+    used_.push_front(slot);
+    entry.use = used_.begin();
+    entry.cached = true;
+    entry.valid = 0;
+    entry.moves_seen = moves_.size();
+  }
+  follow_moves(entry);
+  return entry;
+}
+
+void Gram::make_room(Entry& entry, std::size_t n) {
+  const std::size_t room = (n + 2 * kLanes) / kLanes * kLanes, before = entry.value.size();
+  if (before >= room) return;
+  entry.value.resize(entry.value.empty() ? room : room + room / 4);
+  cached_bytes_ += (entry.value.size() - before) * sizeof(double);
+}
+
+void Gram::keep_to_budget() {
+  // Rows of a few hundred examples stay whatever the budget: a solver that computes them again at
+  // each step would take hundreds of times as long.
+  constexpr std::size_t kAlwaysKept = 3, kLeastBytes = 1u << 21;
+  const std::size_t budget = std::max(cache_bytes_, kLeastBytes);
+  while (held_bytes() > budget) {
+    const bool may_drop = held_.size() > 1, may_evict = used_.size() > kAlwaysKept;
+    // Neither takes more than half from the other; rows that are to last stay.
+    if (may_drop && (lasting || !may_evict || 2 * cached_bytes_ <= budget)) {
+      MarginBlock& oldest = *held_.front().block;
+      oldest.clear();
+      let_go(oldest);
+    } else if (may_evict && (!lasting || cached_bytes_ > budget)) {
+      evict(used_.back());
+    } else {
+      break;
+    }
+  }
+}
+
+void Gram::hold(MarginBlock& block, std::size_t bytes) {
+  let_go(block);
+  held_.push_back({&block, bytes});
+  block_bytes_ += bytes;
+  keep_to_budget();
+}
+
+void Gram::let_go(const MarginBlock& block) {
+  const auto at = std::find_if(held_.begin(), held_.end(),
+                               [&](const Held& held) { return held.block == &block; });
+  if (at == held_.end()) return;
+  block_bytes_ -= at->bytes;
+  held_.erase(at);
+}
+
+const double* Gram::row(std::size_t slot) {
+  const std::size_t n = size();
+  Entry& entry = enter(slot);
+  make_room(entry, n);
+  keep_to_budget();
+  if (entry.valid < n) {
+    const std::size_t from = entry.valid;
+    look();
+    compute(slot, from, n, entry.value.data() + from);
+    count(n - from);
+    entry.valid = n;
+  }
+  return entry.value.data();
+}
+
+void Gram::complete(std::size_t slot) {
+  follow_moves_everywhere();
+  Entry& entry = enter(slot);
+  make_room(entry, slot + 1);
+  compute(slot, 0, slot + 1, entry.value.data());
+  count(slot + 1);
+  entry.valid = slot + 1;
+  for (std::size_t other : used_) {
+    Entry& known = entries_[other];
+    if (known.valid != slot) continue;
+    make_room(known, slot + 1);
+    known.value[slot] = entry.value[other];
+    known.valid = slot + 1;
+  }
+  keep_to_budget();
+}
+
+void Gram::follow_moves(Entry& entry) {
+  for (; entry.moves_seen < moves_.size(); ++entry.moves_seen) {
+    const Move& move = moves_[entry.moves_seen];
+    if (entry.valid > move.last)
+      entry.value[move.slot] = entry.value[move.last];
+    else if (entry.valid > move.slot)
+      entry.valid = move.slot;  // the value at `last` was never computed: start again from here
+    entry.valid = std::min(entry.valid, move.last);
+  }
+}
+
+void Gram::follow_moves_everywhere() {
+  for (std::size_t slot : used_) {
+    follow_moves(entries_[slot]);
+    entries_[slot].moves_seen = 0;
+  }
+  moves_.clear();
+}
+
+void Gram::evict(std::size_t slot) {
+  Entry& entry = entries_[slot];
+  if (!entry.cached) return;
+  used_.erase(entry.use);
+  cached_bytes_ -= entry.value.size() * sizeof(double);
+  entry = Entry{};
+}
+
+void Gram::clear() {
+  while (!used_.empty()) evict(used_.back());
+  moves_.clear();
+}
+
+double Gram::largest_diagonal() const {
+  double largest = largest_;
+  if (largest < 0.0) {
+    largest = 0.0;
+    for (double value : diagonal_) largest = std::max(largest, std::abs(value));
+    largest_ = largest;
+  }
+  return largest;
+}
+
+void Gram::appended(const double* diagonal, std::size_t count) {
+  if (largest_ >= 0.0)
+    for (std::size_t k = 0; k < count; ++k)
+      largest_ = std::max(largest_.load(), std::abs(diagonal[k]));
+  diagonal_.insert(diagonal_.end(), diagonal, diagonal + count);
+  entries_.resize(entries_.size() + count);
+  if (lasting)
+    for (std::size_t slot = entries_.size() - count; slot < entries_.size(); ++slot) complete(slot);
+}
+
+void Gram::expect_removals(std::size_t count) {
+  const std::size_t needed = moves_.size() + count;
+  if (moves_.capacity() < needed) moves_.reserve(std::max(needed, 2 * moves_.capacity()));
+}
+
+void Gram::removed(std::size_t slot) {
+  const std::size_t last = entries_.size() - 1;
+  evict(slot);
+  if (std::abs(diagonal_[slot]) == largest_) largest_ = -1.0;
+  moves_.push_back({slot, last});
+  if (slot != last) {
+    if (entries_[last].cached) *entries_[last].use = slot;
+    entries_[slot] = std::move(entries_[last]);
+    diagonal_[slot] = diagonal_[last];
+  }
+  entries_.pop_back();
+  diagonal_.pop_back();
+  constexpr std::size_t kManyMoves = 4096;
+  if (moves_.size() > kManyMoves) follow_moves_everywhere();
+}
+
+void Gram::truncated(std::size_t size) {
+  follow_moves_everywhere();
+  for (std::size_t slot = size; slot < entries_.size(); ++slot) evict(slot);
+  for (std::size_t other : used_) entries_[other].valid = std::min(entries_[other].valid, size);
+  entries_.resize(size);
+  diagonal_.resize(size);
+  largest_ = -1.0;
+}
+
+void FunctionGram::append(const double* diagonal, std::size_t count) {
+  Gram::count(count);
+  size_ += count;
+  appended(diagonal, count);
+}
+
+void FunctionGram::remove(std::size_t slot) {
+  removed(slot);
+  --size_;
+}
+
+void FunctionGram::truncate(std::size_t size) {
+  truncated(size);
+  size_ = size;
+}
+
+void FunctionGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {
+  if (busy_)
+    throw std::runtime_error(
+        "The kernel function asks for kernel values of the model that has called it. A kernel must "
+        "not use the model it belongs to.");
+  busy_ = true;
+  const struct Done {
+    bool& busy;
+    ~Done() { busy = false; }
+  } done{busy_};
+  fn_(slot, from, to, out);
+}
+
+}  // namespace supple

@@ -1,0 +1,242 @@
+// The kernel matrix of the stored examples: rows on demand, kept in a byte-bounded LRU cache that
+// all heads share.
+#pragma once
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "kernels/kernel.hpp"
+#include "kernels/margin_block.hpp"
+#include "kernels/patch.hpp"
+#include "kernels/points.hpp"
+
+namespace supple {
+
+// k(query, points[from:to]) into out, which has room for kLanes entries beyond the range.
+void kernel_values(const Kernel& kernel, const Points& points, const Query& query,
+                   std::size_t from, std::size_t to, double* out);
+
+// The same for a block of queries: out[q * stride + j - from], whole panels (see Points).
+void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
+                  std::size_t from, std::size_t to, double* out, std::size_t stride);
+
+// From inner products (for rbf: squared distances) to kernel values.
+void finish(const Kernel& kernel, double* v, std::size_t n);
+
+// Neumaier's sum: what `sum` loses is kept in `lost`.
+inline void add_keeping(double term, double& sum, double& lost) {
+  const double next = sum + term;
+  lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
+  sum = next;
+}
+
+class Gram {
+ public:
+  explicit Gram(std::size_t cache_bytes) : cache_bytes_(cache_bytes) {}
+  virtual ~Gram() = default;
+  virtual std::size_t size() const = 0;
+
+  // k(x_slot, .) for all examples held. The last three rows asked for stay valid.
+  const double* row(std::size_t slot);
+  bool cached(std::size_t slot) const { return entries_[slot].cached; }
+  // k(x_slot, .) for some; cheaper than rows where they are few, or the sources are many, and the
+  // rows are not at hand.
+  virtual void values(const Slots& sources, const Slots& targets, double* out);
+  double diagonal(std::size_t slot) const { return diagonal_[slot]; }
+  double largest_diagonal() const;  // in absolute value
+  virtual bool constant_diagonal() const { return false; }  // whatever the examples are
+  // Sum over k of coef[k] k(x_source[k], x_target[i]) for each target, by compensated summation:
+  // at large C the terms exceed their sum by far.
+  virtual std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
+                                     const Slots& targets);
+  // The kernel matrix among these examples, row by row from the diagonal on.
+  virtual void among(const Slots& slots, double* out, std::size_t stride);
+  // For the block solver, where `has_blocks`; else only rows are to be had.
+  virtual bool has_blocks() const { return false; }
+  virtual std::shared_ptr<const SinglePoints> single(const Slots&) { return nullptr; }
+  // Keep the few values that decide a small head, until the patch is closed.
+  virtual void open_patch() {}
+  virtual void close_patch() {}
+  virtual bool patch_has_room(std::size_t) const { return false; }  // for so many examples
+  virtual void release() {}  // what blocks are computed from, until it is needed again
+  virtual bool linear() const { return false; }
+  // The two of these examples, of one label, whose merger costs least: w1 w2 / (w1 + w2) times the
+  // squared distance in feature space (Ward). Positions in `slots`, the earlier first and of equal
+  // pairs the earliest; {0, 0} if no two have the same label.
+  std::pair<std::size_t, std::size_t> closest_pair(const Slots& slots, const double* label,
+                                                   const double* weight);
+  void drop_row(std::size_t slot) { evict(slot); }  // which nobody will soon ask for
+  // Whether values in single precision cost less to compute than to keep and to read.
+  virtual bool quick_in_single() const { return false; }
+  void clear();
+  // Blocks of heads share the budget of the rows. This one is in use and takes so many bytes, or is
+  // about to: rows and the blocks that have not been used for longest give way.
+  void hold(MarginBlock& block, std::size_t bytes);
+  void let_go(const MarginBlock& block);
+  std::size_t held_bytes() const { return cached_bytes_ + block_bytes_ + lent; }
+  // So that so many removals, which come next, cannot fail half-way for want of memory.
+  void expect_removals(std::size_t count);
+  std::size_t cache_bytes() const { return cache_bytes_; }
+  std::size_t lent = 0;     // bytes of the cache that others fill
+  std::size_t threads = 1;  // that blocks of rows may use
+  double rows_asked = 0.0;  // share of its matrix that the last small head needed
+  // Kernel values computed so far to learn; neither decisions nor audits from scratch count.
+  std::uint64_t evaluations() const { return evaluations_.load(std::memory_order_relaxed); }
+  void set_evaluations(std::uint64_t number) { evaluations_ = number; }
+  // Readers that need kernel values use the cache and the count one after the other. A kernel
+  // written in Python may ask again within.
+  std::recursive_mutex audits;
+  // Every value is computed once, when the later of its two examples arrives, and read from then
+  // on. For few examples: the cache must have room for all rows. Set before the first one comes.
+  bool lasting = false;
+
+ protected:
+  void count(std::size_t evaluated) const {  // blocks are computed by several threads
+    evaluations_.fetch_add(evaluated, std::memory_order_relaxed);
+  }
+  // k(x_slot, x_j) for j in [from, to)
+  virtual void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) = 0;
+  void appended(const double* diagonal, std::size_t count);
+  void removed(std::size_t slot);     // the last example has moved to `slot`
+  void truncated(std::size_t size);   // examples from `size` on are gone
+  std::vector<double> diagonal_;
+  // Of diagonal_, or negative: not known. Several readers may find it at once.
+  mutable std::atomic<double> largest_ = -1.0;
+  mutable std::atomic<std::uint64_t> evaluations_ = 0;
+
+ private:
+  struct Entry {
+    Wiped<double> value;
+    std::size_t valid = 0;
+    std::size_t moves_seen = 0;  // how many of moves_ the row has followed
+    bool cached = false;
+    std::list<std::size_t>::iterator use;
+  };
+  struct Move {
+    std::size_t slot, last;  // the example at `last` has taken `slot`
+  };
+  Entry& enter(std::size_t slot);  // into the cache, or to the front of it
+  void make_room(Entry& entry, std::size_t n);
+  void keep_to_budget();
+  void complete(std::size_t slot);  // the row and the column of the newest example
+  void evict(std::size_t slot);
+  void follow_moves(Entry& entry);
+  void follow_moves_everywhere();
+  std::size_t cache_bytes_;
+  std::size_t cached_bytes_ = 0;
+  std::size_t block_bytes_ = 0;
+  struct Held {
+    MarginBlock* block;
+    std::size_t bytes;
+  };
+  std::vector<Held> held_;  // most recent last
+  std::vector<Entry> entries_;
+  std::list<std::size_t> used_;  // most recent first
+  std::vector<Move> moves_;      // rows follow when they are asked for
+};
+
+// Kernels of the core on feature vectors.
+class PointsGram final : public Gram {
+ public:
+  PointsGram(const Kernel& kernel, std::unique_ptr<Points> points, std::size_t cache_bytes)
+      : Gram(cache_bytes),
+        kernel_(kernel),
+        points_(std::move(points)),
+        patch_(std::make_unique<Patch>([this](const Slots& fresh, const Slots& all, double* out,
+                                              std::size_t stride) {
+          block(fresh, all, out, stride);
+        })) {}
+  std::size_t size() const override { return points_->size(); }
+  Points& points() { return *points_; }
+  const Kernel& kernel() const { return kernel_; }
+  void values(const Slots& sources, const Slots& targets, double* out) override;
+  std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
+                             const Slots& targets) override;
+  void among(const Slots& slots, double* out, std::size_t stride) override;
+  bool has_blocks() const override { return !lasting; }
+  std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
+  void release() override {
+    compact_.reset();
+    bytes_ = nullptr;
+    single_.reset();
+    patch_->close();
+  }
+  void open_patch() override;
+  void close_patch() override { patch_->close(); }
+  bool patch_has_room(std::size_t examples) const override { return patch_->has_room(examples); }
+  bool linear() const override { return kernel_.kind == KernelKind::linear; }
+  bool quick_in_single() const override;
+  bool constant_diagonal() const override { return kernel_.kind == KernelKind::rbf; }
+  void set_kernel(const Kernel& kernel);
+  void points_appended();
+  void remove(std::size_t slot);
+  void truncate(std::size_t size);
+
+ protected:
+  void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) override;
+
+ private:
+  void forget_copies();
+  const Points& held() const { return compact_ ? *compact_ : *points_; }
+  const std::shared_ptr<const SinglePoints>& all_single();
+  double diagonal_value(std::size_t slot);
+  std::vector<double> expand_linear(const Slots& sources, const std::vector<double>& coef,
+                                    const Slots& targets) const;
+  // Some examples, copied unless they are all, to be met by blocks of others.
+  struct Chosen {
+    std::unique_ptr<Points> part;
+    std::unique_ptr<ByteSingle> part_of_bytes;
+    const Points* points = nullptr;
+    const ByteSingle* bytes = nullptr;  // instead
+  };
+  Chosen choose(const Slots& slots) const;
+  // Up to kQueries others, packed to meet them.
+  struct Others {
+    explicit Others(const Chosen& chosen)
+        : points(chosen.points ? chosen.points->n_features() : 0) {}
+    std::size_t count = 0;
+    QueryBlock points;
+    std::array<ByteSingle::Pack, kQueries / kByteQueries> bytes;  // instead
+  };
+  void pack(const Slots& slots, std::size_t first, Others& others) const;
+  // Their values with the chosen ones in [from, to), out[q * stride + j - from]; see kernel_block.
+  void meet(const Others& others, const Chosen& chosen, std::size_t from, std::size_t to,
+            double* out, std::size_t stride) const;
+  void block(const Slots& fresh, const Slots& all, double* out, std::size_t stride) const;
+  Kernel kernel_;
+  std::unique_ptr<Points> points_;
+  // While heads are solved: all points in single precision; the same as bytes, if these serve in
+  // double precision, too; else without their zeros, if there are many.
+  std::shared_ptr<const SinglePoints> single_;
+  const ByteSingle* bytes_ = nullptr;
+  std::unique_ptr<Points> compact_;
+  std::unique_ptr<Patch> patch_;
+  Query query_;
+};
+
+// Rows from a function: Python callables and precomputed matrices.
+class FunctionGram final : public Gram {
+ public:
+  // fn(slot, from, to, out)
+  using RowFunction = std::function<void(std::size_t, std::size_t, std::size_t, double*)>;
+  FunctionGram(RowFunction fn, std::size_t cache_bytes) : Gram(cache_bytes), fn_(std::move(fn)) {}
+  std::size_t size() const override { return size_; }
+  void append(const double* diagonal, std::size_t count);
+  void remove(std::size_t slot);
+  void truncate(std::size_t size);
+
+ protected:
+  void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) override;
+
+ private:
+  RowFunction fn_;
+  std::size_t size_ = 0;
+  bool busy_ = false;  // with fn_
+};
+
+}  // namespace supple

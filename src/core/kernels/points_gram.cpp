@@ -1,0 +1,264 @@
+// The kernel matrix of points that the core holds itself: blocks of values at a time.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "kernels/gram.hpp"
+#include "linalg/threads.hpp"
+#include "linalg/watch.hpp"
+
+namespace supple {
+
+void PointsGram::set_kernel(const Kernel& kernel) {
+  kernel_ = kernel;
+  release();
+  clear();
+  largest_ = -1.0;
+  for (std::size_t slot = 0; slot < size(); ++slot) diagonal_[slot] = diagonal_value(slot);
+}
+
+double PointsGram::diagonal_value(std::size_t slot) {
+  if (kernel_.kind == KernelKind::rbf) return 1.0;
+  double buffer[2 * kLanes];
+  points_->load(slot, query_);
+  kernel_values(kernel_, *points_, query_, slot, slot + 1, buffer);
+  count(1);
+  return buffer[0];
+}
+
+void PointsGram::points_appended() {
+  release();
+  std::vector<double> diagonal;
+  for (std::size_t slot = diagonal_.size(); slot < points_->size(); ++slot)
+    diagonal.push_back(diagonal_value(slot));
+  appended(diagonal.data(), diagonal.size());
+}
+
+void PointsGram::remove(std::size_t slot) {
+  forget_copies();
+  points_->remove(slot);
+  removed(slot);
+}
+
+void PointsGram::truncate(std::size_t size) {
+  forget_copies();
+  points_->truncate(size);
+  truncated(size);
+}
+
+namespace {
+
+constexpr std::size_t kTile = 1024;  // points whose values for a block of queries are held
+
+bool counts_up(const Slots& slots, std::size_t size) {
+  for (std::size_t k = 0; k < slots.size(); ++k)
+    if (slots[k] != static_cast<std::int64_t>(k)) return false;
+  return slots.size() == size;
+}
+
+}  // namespace
+
+PointsGram::Chosen PointsGram::choose(const Slots& slots) const {
+  Chosen out;
+  const bool all = counts_up(slots, size());
+  if (bytes_) {
+    if (!all) out.part_of_bytes = bytes_->part(slots.data(), slots.size());
+    out.bytes = all ? bytes_ : out.part_of_bytes.get();
+  } else {
+    if (!all) out.part = held().subset(slots.data(), slots.size());
+    out.points = all ? &held() : out.part.get();
+  }
+  return out;
+}
+
+void PointsGram::pack(const Slots& slots, std::size_t first, Others& others) const {
+  others.count = std::min(slots.size() - first, kQueries);
+  if (!bytes_) return held().load_block({slots.data() + first, others.count}, others.points);
+  for (std::size_t q = 0; q < others.count; q += kByteQueries)
+    bytes_->pack(slots.data() + first + q, std::min(kByteQueries, others.count - q),
+                 others.bytes[q / kByteQueries]);
+}
+
+void PointsGram::meet(const Others& others, const Chosen& chosen, std::size_t from, std::size_t to,
+                      double* out, std::size_t stride) const {
+  if (!bytes_) return kernel_block(kernel_, *chosen.points, others.points, from, to, out, stride);
+  for (std::size_t q = 0; q < others.count; q += kByteQueries)
+    chosen.bytes->block_products(others.bytes[q / kByteQueries],
+                                 std::min(kByteQueries, others.count - q), from, to,
+                                 out + q * stride, stride);
+  for (std::size_t q = 0; q < others.count; ++q) finish(kernel_, out + q * stride, to - from);
+}
+
+void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
+  // A row may be of use later; many cost less as blocks.
+  const bool by_rows = sources.size() < kQueries && 2 * targets.size() > size();
+  Slots rest;
+  std::vector<double*> row;  // of each
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    double* own = out + k * targets.size();
+    if (lasting || by_rows || cached(static_cast<std::size_t>(sources[k]))) {
+      Gram::values({sources[k]}, targets, own);
+    } else if (patch_->cover({sources[k]}, targets)) {
+      patch_->values(sources[k], targets, own);
+    } else {
+      rest.push_back(sources[k]);
+      row.push_back(own);
+    }
+  }
+  if (rest.empty()) return;
+  const Chosen chosen = choose(targets);
+  Others others(chosen);
+  const std::size_t width = targets.size() + 2 * kLanes;
+  std::vector<double> values(kQueries * width);
+  for (std::size_t first = 0; first < rest.size(); first += kQueries) {
+    pack(rest, first, others);
+    meet(others, chosen, 0, targets.size(), values.data(), width);
+    for (std::size_t q = 0; q < std::min(kQueries, rest.size() - first); ++q)
+      std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
+  }
+  count(rest.size() * targets.size());
+}
+
+bool PointsGram::quick_in_single() const {
+  constexpr double kQuick = 16.0;  // entries of a point; twice as many take twice as long
+  const auto features = static_cast<double>(points_->n_features());
+  return !lasting && (linear() || features <= kQuick || features * points_->filled() <= kQuick);
+}
+
+void PointsGram::forget_copies() {
+  release();
+  query_.clear();
+}
+
+const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
+  if (!single_) {
+    constexpr double kSparse = 0.1;  // entries so few are multiplied faster one by one
+    const double filled = points_->filled();
+    if (filled < kSparse) compact_ = points_->without_zeros(kernel_, filled);
+    std::unique_ptr<SinglePoints> all;
+    if (!compact_) {
+      std::unique_ptr<ByteSingle> bytes = points_->bytes(kernel_);
+      if (bytes && bytes->exact()) bytes_ = bytes.get();
+      all = std::move(bytes);
+      if (!bytes_) compact_ = points_->without_zeros(kernel_, filled);
+    }
+    if (!all) all = held().single(kernel_);
+    all->evaluations = &evaluations_;
+    single_ = std::move(all);
+  }
+  return single_;
+}
+
+std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
+  if (counts_up(slots, size())) return all_single();
+  return all_single()->subset(Positions(slots.begin(), slots.end()));
+}
+
+std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
+                                       const Slots& targets) {
+  if (patch_->cover(sources, targets))
+    return patch_->expand(sources, coef, targets);
+  // A few rows may be at hand, or of use later; all of a row for few targets is not.
+  if (lasting || (sources.size() < kQueries && 4 * targets.size() > size()))
+    return Gram::expand(sources, coef, targets);
+  if (linear()) return expand_linear(sources, coef, targets);
+  const Chosen chosen = choose(targets);
+  std::vector<double> sum(targets.size(), 0.0);
+  share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
+    Others others(chosen);
+    const std::size_t width = std::min(kTile, padded(end - begin));
+    std::vector<double> values(kQueries * width), lost(end - begin, 0.0);
+    for (std::size_t first = 0; first < sources.size(); first += kQueries) {
+      pack(sources, first, others);
+      double weight[kQueries] = {};
+      std::copy_n(coef.data() + first, std::min(kQueries, coef.size() - first), weight);
+      tell([&] { return News{Phase::kernel, first, sources.size()}; });
+      for (std::size_t from = begin; from < end; from += width) {
+        const std::size_t length = std::min(end, from + width) - from;
+        meet(others, chosen, from, from + length, values.data(), width);
+        simd().add_block(weight, values.data(), width, sum.data() + from,
+                         lost.data() + (from - begin), length);
+      }
+    }
+    count(sources.size() * (end - begin));
+    for (std::size_t i = begin; i < end; ++i) sum[i] += lost[i - begin];
+  });
+  return sum;
+}
+
+// A linear kernel needs no values: X (X_sources' coef).
+std::vector<double> PointsGram::expand_linear(const Slots& sources,
+                                              const std::vector<double>& coef,
+                                              const Slots& targets) const {
+  const std::size_t d = points_->n_features();
+  std::vector<double> lost(d, 0.0);
+  Query w, query;
+  w.value.assign(d, 0.0);
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    points_->load(static_cast<std::size_t>(sources[k]), query);
+    const auto take = [&](std::size_t f) {
+      add_keeping(coef[k] * query.value[f], w.value[f], lost[f]);
+    };
+    if (query.touched.empty())
+      for (std::size_t f = 0; f < d; ++f) take(f);
+    else
+      for (std::int64_t f : query.touched) take(static_cast<std::size_t>(f));
+  }
+  for (std::size_t f = 0; f < d; ++f) w.value[f] += lost[f];
+  std::unique_ptr<Points> part;
+  if (!counts_up(targets, size())) part = points_->subset(targets.data(), targets.size());
+  std::vector<double> out(targets.size() + 2 * kLanes);
+  (part ? *part : *points_).dots(w, 0, targets.size(), out.data());
+  out.resize(targets.size());
+  return out;
+}
+
+void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
+  if (lasting) return Gram::among(slots, out, stride);
+  if (patch_->cover(slots, slots)) return patch_->among(slots, out, stride);
+  const std::size_t n = slots.size();
+  const Chosen chosen = choose(slots);
+  const std::size_t blocks = (n + kQueries - 1) / kQueries;
+  // Rows in pairs from both ends, so that the triangles of all threads are alike.
+  share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
+    Others others(chosen);
+    const std::size_t width = n + 2 * kLanes;
+    std::vector<double> values(kQueries * width);
+    const auto fill = [&](std::size_t first) {
+      const std::size_t from = first / kLanes * kLanes;
+      pack(slots, first, others);
+      meet(others, chosen, from, n, values.data(), width);
+      count(std::min(kQueries, n - first) * (n - from));
+      for (std::size_t q = 0; q < std::min(kQueries, n - first); ++q)
+        std::copy(values.data() + q * width + (first + q - from),
+                  values.data() + q * width + (n - from), out + (first + q) * (stride + 1));
+    };
+    for (std::size_t b = begin; b < end; ++b) {
+      tell([&] { return News{Phase::kernel, n * (b - begin) / (end - begin), n}; });
+      fill(b * kQueries);
+      if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries);
+    }
+  });
+}
+
+void PointsGram::open_patch() {
+  if (!lasting && !linear()) patch_->open();  // other values are at hand, or need not be computed
+}
+
+void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
+                       std::size_t stride) const {
+  const Chosen chosen = choose(all);
+  Others others(chosen);
+  for (std::size_t first = 0; first < fresh.size(); first += kQueries) {
+    pack(fresh, first, others);
+    meet(others, chosen, 0, all.size(), out + first * stride, stride);
+  }
+  count(fresh.size() * all.size());
+}
+
+void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {
+  held().load(slot, query_);
+  kernel_values(kernel_, held(), query_, from, to, out);
+}
+
+}  // namespace supple

@@ -1,0 +1,344 @@
+#include "kernels/single.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "kernels/panels.hpp"
+#include "linalg/threads.hpp"
+#include "linalg/watch.hpp"
+
+namespace supple {
+
+void SinglePoints::finish_dots(std::size_t count, const float* dots, float* out) const {
+  const auto gamma = static_cast<float>(kernel_.gamma), coef0 = static_cast<float>(kernel_.coef0);
+  switch (kernel_.kind) {
+    case KernelKind::poly:
+      for (std::size_t k = 0; k < count; ++k)
+        out[k] = integer_power(gamma * dots[k] + coef0, kernel_.degree);
+      return;
+    case KernelKind::sigmoid:
+      for (std::size_t k = 0; k < count; ++k) out[k] = std::tanh(gamma * dots[k] + coef0);
+      return;
+    default:
+      if (out != dots) std::copy_n(dots, count, out);
+  }
+}
+
+std::size_t SinglePoints::tile(std::size_t bytes_per_point) {
+  constexpr std::size_t kTileBytes = 1u << 18;
+  const std::size_t fitting = std::min<std::size_t>(512, kTileBytes / bytes_per_point);
+  return std::max(kLanes, fitting / kLanes * kLanes);
+}
+
+void FloatSingle::finish(float norm, std::size_t from, std::size_t count, const float* dots,
+                         float* out) const {
+  if (kernel_.kind == KernelKind::rbf)
+    simd().rbf_single(static_cast<float>(kernel_.gamma), norm, norm_.data() + from, dots, out,
+                      count);
+  else
+    finish_dots(count, dots, out);
+}
+
+void FloatSingle::block(const std::int32_t* which, std::size_t count, std::size_t from,
+                        std::size_t to, float* const* row) const {
+  if (evaluations) evaluations->fetch_add(count * (to - from), std::memory_order_relaxed);
+  const std::size_t tile = this->tile(bytes_per_point());
+  const std::size_t needed = (count + kSingleQueries - 1) / kSingleQueries;
+  std::vector<Pack> packs(std::min(packs_together(), needed));
+  // Long pieces go to the rows: scattered writes to cold memory would cost more than the values.
+  std::vector<float> values(kSingleQueries * tile);
+  for (std::size_t first = 0; first < count; first += packs.size() * kSingleQueries) {
+    const std::size_t last = std::min(count, first + packs.size() * kSingleQueries);
+    for (std::size_t q = first; q < last; q += kSingleQueries)
+      pack(which + q, std::min(kSingleQueries, last - q), packs[(q - first) / kSingleQueries]);
+    for (std::size_t start = from; start < to; start += tile) {
+      look();
+      const std::size_t length = std::min(to, start + tile) - start;
+      for (std::size_t q = first; q < last; q += kSingleQueries) {
+        const Pack& queries = packs[(q - first) / kSingleQueries];
+        dots(queries, start, start + length, values.data(), tile);
+        for (std::size_t k = 0; k < std::min(kSingleQueries, last - q); ++k) {
+          finish(queries.norm[k], start, length, values.data() + k * tile,
+                 row[q + k] + (start - from));
+        }
+      }
+    }
+    for (std::size_t q = first; q < last; q += kSingleQueries)
+      unpack(which + q, std::min(kSingleQueries, last - q), packs[(q - first) / kSingleQueries]);
+  }
+}
+
+void SinglePoints::rows(const Positions& which, const std::vector<float*>& row,
+                        std::size_t threads) const {
+  constexpr std::size_t kWidth = 16 * kLanes;
+  // Each thread has rows of its own, as new memory comes in pages of many rows, and of the row of
+  // blocks on the border between two threads each has a part.
+  const std::size_t across = (size_ + kWidth - 1) / kWidth;
+  const std::size_t down = (which.size() + kSingleQueries - 1) / kSingleQueries;
+  share(threads, across * down, 1, [&](std::size_t at, std::size_t end) {
+    while (at < end) {
+      const std::size_t first = at / across * kSingleQueries, from = at % across;
+      const std::size_t whole = from == 0 ? (end - at) / across : 0;
+      const std::size_t to = whole > 0 ? across : std::min(across, from + end - at);
+      const std::size_t count = std::max<std::size_t>(1, whole) * kSingleQueries;
+      std::vector<float*> part(row.begin() + static_cast<std::ptrdiff_t>(first),
+                               row.begin() + static_cast<std::ptrdiff_t>(
+                                                 std::min(row.size(), first + count)));
+      for (float*& p : part) p += from * kWidth;
+      block(which.data() + first, part.size(), from * kWidth, std::min(size_, to * kWidth),
+            part.data());
+      at += whole > 0 ? whole * across : to - from;
+    }
+  });
+}
+
+void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) const {
+  constexpr std::size_t kTile = 4 * kSingleQueries;
+  const std::size_t tiles = (size_ + kTile - 1) / kTile;
+  Positions all(size_);
+  std::iota(all.begin(), all.end(), 0);
+  const auto fill = [&](std::size_t tile) {
+    look();
+    const std::size_t first = tile * kTile, count = std::min(kTile, size_ - first);
+    std::vector<float*> from_here(count);
+    for (std::size_t k = 0; k < count; ++k) from_here[k] = out + (first + k) * stride + first;
+    block(all.data() + first, count, first, size_, from_here.data());
+    // The mirror image, while the values are in the second-level cache.
+    std::size_t j = first + kTile;
+    for (; j + kLanes <= size_; j += kLanes)
+      for (std::size_t k = first; k < first + kTile; k += kLanes)
+        simd().transpose_single(out + k * stride + j, out + j * stride + k, stride);
+    for (; j < size_; ++j)
+      for (std::size_t k = first; k < first + kTile; ++k)
+        out[j * stride + k] = out[k * stride + j];
+  };
+  share_both_ends(threads, tiles, fill);
+}
+
+namespace {
+
+constexpr std::size_t kTile = 1024;  // points that a thread takes at least
+
+}  // namespace
+
+void SinglePoints::add(const Positions& which, const std::vector<double>& coef, std::size_t to,
+                       double* out, std::size_t threads) const {
+  share(threads, to, kTile, [&](std::size_t begin, std::size_t end) {
+    add_part(which, coef, begin, end, out + begin);
+  });
+}
+
+void SinglePoints::add_part(const Positions& which, const std::vector<double>& coef,
+                            std::size_t from, std::size_t to, double* out) const {
+  constexpr std::size_t kTogether = 4 * kSingleQueries;
+  std::vector<float> values(kTogether * kTile);
+  std::vector<float*> row(kTogether);
+  for (std::size_t k = 0; k < kTogether; ++k) row[k] = values.data() + k * kTile;
+  for (std::size_t first = 0; first < which.size(); first += kTogether) {
+    tell([&] { return News{Phase::kernel, first, which.size()}; });
+    const std::size_t count = std::min(kTogether, which.size() - first);
+    for (std::size_t start = from; start < to; start += kTile) {
+      const std::size_t length = std::min(to, start + kTile) - start;
+      block(which.data() + first, count, start, start + length, row.data());
+      simd().add_rows_single(row.data(), coef.data() + first, count, out + (start - from), length);
+    }
+  }
+}
+
+double SinglePoints::error() const {
+  double largest = 0.0;
+  for (float norm : norm_) largest = std::max(largest, static_cast<double>(norm));
+  const double dot = kernel_.gamma * largest;
+  // The errors of many additions mostly cancel, unless features are far from 0 and all alike, as
+  // they are not for an rbf kernel: the mean is taken off, or most of them are 0.
+  const auto many = static_cast<double>(additions());
+  const double rounding =
+      kernel_.kind == KernelKind::rbf ? std::max(kRounding, 0x1p-24 * std::sqrt(many))
+                                      : kRounding + 0x1p-25 * many;
+  switch (kernel_.kind) {
+    case KernelKind::linear:
+      return rounding * largest;
+    case KernelKind::rbf:
+      return rounding * (1.0 + 2.0 * dot);  // |x|^2 + |z|^2 + 2 |x'z| may be four times a norm
+    case KernelKind::poly:
+      return rounding * kernel_.degree *
+             integer_power(dot + std::abs(kernel_.coef0), kernel_.degree);
+    case KernelKind::sigmoid:
+      return rounding * (1.0 + dot + std::abs(kernel_.coef0));
+  }
+  return 0.0;
+}
+
+DenseSingle::DenseSingle(const DenseSingle& whole, const Positions& kept)
+    : FloatSingle(whole.kernel_, kept.size(), whole.n_features_),
+      panels_(padded(kept.size()) * whole.n_features_, 0.0f) {
+  norm_.assign(padded(size_), 0.0f);
+  take_points(whole.panels_.data(), n_features_, kept.data(), kept.size(), panels_.data());
+  for (std::size_t k = 0; k < kept.size(); ++k)
+    norm_[k] = whole.norm_[static_cast<std::size_t>(kept[k])];
+}
+
+void DenseSingle::measure() {
+  norm_.assign(padded(size_), 0.0f);
+  for (std::size_t first = 0; first < size_; first += kLanes) {
+    double sum[kLanes] = {};
+    const float* panel = panels_.data() + first * n_features_;
+    for (std::size_t f = 0; f < n_features_; ++f)
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const double value = panel[f * kLanes + lane];
+        sum[lane] += value * value;
+      }
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+      norm_[first + lane] = static_cast<float>(sum[lane]);
+  }
+}
+
+std::unique_ptr<SinglePoints> DenseSingle::subset(const Positions& kept) const {
+  std::unique_ptr<SinglePoints> part(new DenseSingle(*this, kept));
+  part->evaluations = evaluations;
+  return part;
+}
+
+void DenseSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
+  pack.value.assign(n_features_ * kSingleQueries, 0.0f);
+  for (std::size_t q = 0; q < count; ++q) {
+    const auto k = static_cast<std::size_t>(which[q]);
+    for (std::size_t f = 0; f < n_features_; ++f)
+      pack.value[f * kSingleQueries + q] = panels_[at(k, f)];
+    pack.norm[q] = norm_[k];
+  }
+}
+
+void DenseSingle::dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+                       std::size_t stride) const {
+  simd().block_dot_single(pack.value.data(), panels_.data() + from * n_features_, n_features_,
+                          (to - from + kLanes - 1) / kLanes, out, stride);
+}
+
+void DenseSingle::add_part(const Positions& which, const std::vector<double>& coef,
+                           std::size_t from, std::size_t to, double* out) const {
+  // Squared distances that are negative by rounding are not looked for, so they must be small.
+  constexpr double kTame = 0x1p-10;
+  if (kernel_.kind != KernelKind::rbf || n_features_ > kSingleFeatures || !(error() < kTame))
+    return SinglePoints::add_part(which, coef, from, to, out);
+  if (evaluations) evaluations->fetch_add(which.size() * (to - from), std::memory_order_relaxed);
+  const std::size_t tile = this->tile(bytes_per_point());
+  std::vector<Pack> packs(packs_together());
+  std::vector<float> weight(packs.size() * kSingleQueries);
+  for (std::size_t first = 0; first < which.size(); first += weight.size()) {
+    tell([&] { return News{Phase::kernel, first, which.size()}; });
+    const std::size_t count = std::min(weight.size(), which.size() - first);
+    std::fill(weight.begin(), weight.end(), 0.0f);
+    std::copy_n(coef.begin() + static_cast<std::ptrdiff_t>(first), count, weight.begin());
+    for (std::size_t q = 0; q < count; q += kSingleQueries)
+      pack(which.data() + first + q, std::min(kSingleQueries, count - q),
+           packs[q / kSingleQueries]);
+    for (std::size_t start = from; start < to; start += tile)
+      for (std::size_t q = 0; q < count; q += kSingleQueries) {
+        const Pack& queries = packs[q / kSingleQueries];
+        simd().add_rbf_single(queries.value.data(), queries.norm, weight.data() + q,
+                              static_cast<float>(kernel_.gamma),
+                              panels_.data() + start * n_features_, norm_.data() + start,
+                              n_features_, out + (start - from), std::min(to - start, tile));
+      }
+  }
+}
+
+bool DenseSingle::row(std::int32_t which, float* out) const {
+  if (evaluations) evaluations->fetch_add(size_, std::memory_order_relaxed);
+  const auto k = static_cast<std::size_t>(which);
+  Wiped<float> query(n_features_);
+  for (std::size_t f = 0; f < n_features_; ++f) query[f] = panels_[at(k, f)];
+  for (std::size_t from = 0; from < size_; from += kRowTile) {
+    const std::size_t count = std::min(kRowTile, size_ - from);
+    float dots[kRowTile];
+    simd().panel_dot_single(query.data(), panels_.data() + from * n_features_, n_features_,
+                            padded(count) / kLanes, dots);
+    finish(norm_[k], from, count, dots, out + from);
+  }
+  return true;
+}
+
+void DenseSingle::add_linear(const Positions& which, const std::vector<double>& coef, double* out,
+                             std::size_t to) const {
+  std::vector<double> w(n_features_, 0.0), dots(padded(to));
+  for (std::size_t k = 0; k < which.size(); ++k)
+    for (std::size_t f = 0; f < n_features_; ++f)
+      w[f] += coef[k] * static_cast<double>(panels_[at(static_cast<std::size_t>(which[k]), f)]);
+  simd().panel_dot_f32(w.data(), panels_.data(), n_features_, dots.size() / kLanes, dots.data());
+  simd().axpy(1.0, dots.data(), out, to);
+}
+
+void CsrSingle::append(const std::int32_t* column, const double* value, std::size_t count) {
+  double norm = 0.0;
+  for (std::size_t k = 0; k < count; ++k) {
+    column_.push_back(column[k]);
+    value_.push_back(static_cast<float>(value[k] * scale_));
+    norm += static_cast<double>(value_.back()) * static_cast<double>(value_.back());
+  }
+  offset_.push_back(static_cast<std::int64_t>(column_.size()));
+  norm_.push_back(static_cast<float>(norm));
+  ++size_;
+}
+
+void CsrSingle::add_linear(const Positions& which, const std::vector<double>& coef, double* out,
+                           std::size_t to) const {
+  std::vector<double> w(n_features_, 0.0);
+  for (std::size_t k = 0; k < which.size(); ++k)
+    entries(which[k], [&](std::size_t f, float value) {
+      w[f] += coef[k] * static_cast<double>(value);
+    });
+  for (std::size_t k = 0; k < to; ++k) {
+    double sum = 0.0;
+    entries(static_cast<std::int32_t>(k), [&](std::size_t f, float value) {
+      sum += w[f] * static_cast<double>(value);
+    });
+    out[k] += sum;
+  }
+}
+
+std::unique_ptr<SinglePoints> CsrSingle::subset(const Positions& kept) const {
+  auto part = std::make_unique<CsrSingle>(kernel_, n_features_);
+  std::int64_t entries = 0;
+  for (std::int32_t k : kept)
+    entries += offset_[static_cast<std::size_t>(k) + 1] - offset_[static_cast<std::size_t>(k)];
+  part->column_.reserve(static_cast<std::size_t>(entries));
+  part->value_.reserve(static_cast<std::size_t>(entries));
+  part->offset_.reserve(kept.size() + 1);
+  part->norm_.reserve(kept.size());
+  for (std::int32_t k : kept) {
+    const auto from = offset_[static_cast<std::size_t>(k)],
+               to = offset_[static_cast<std::size_t>(k) + 1];
+    part->column_.insert(part->column_.end(), column_.begin() + from, column_.begin() + to);
+    part->value_.insert(part->value_.end(), value_.begin() + from, value_.begin() + to);
+    part->offset_.push_back(static_cast<std::int64_t>(part->column_.size()));
+    part->norm_.push_back(norm_[static_cast<std::size_t>(k)]);
+  }
+  part->size_ = kept.size();
+  part->evaluations = evaluations;
+  return part;
+}
+
+void CsrSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
+  pack.value.resize(n_features_ * kSingleQueries, 0.0f);
+  for (std::size_t q = 0; q < count; ++q) {
+    entries(which[q], [&](std::size_t f, float value) {
+      pack.value[f * kSingleQueries + q] = value;
+    });
+    pack.norm[q] = norm_[static_cast<std::size_t>(which[q])];
+  }
+}
+
+void CsrSingle::unpack(const std::int32_t* which, std::size_t count, Pack& pack) const {
+  for (std::size_t q = 0; q < count; ++q)
+    entries(which[q], [&](std::size_t f, float) { pack.value[f * kSingleQueries + q] = 0.0f; });
+}
+
+void CsrSingle::dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+                     std::size_t stride) const {
+  simd().sparse_block_single(pack.value.data(), offset_.data() + from, column_.data(),
+                             value_.data(), to - from, out, stride);
+}
+
+}  // namespace supple

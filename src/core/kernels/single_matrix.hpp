@@ -1,0 +1,47 @@
+// All values among some examples in single precision, computed when they are asked for: where few
+// of them become support vectors, most rows are never needed.
+#pragma once
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "linalg/aligned.hpp"
+#include "kernels/single.hpp"
+
+namespace supple {
+
+class SingleMatrix {
+ public:
+  // A row by itself takes several times as long as in a block, of which half is another's mirror
+  // image: whoever needs more than this share has all of them at once.
+  static constexpr double kFew = 0.25;
+
+  // `expected` is the share of the rows that are likely to be asked for.
+  SingleMatrix(std::shared_ptr<const SinglePoints> points, double expected, std::size_t threads)
+      : points_(std::move(points)),
+        threads_(threads),
+        stride_(padded(points_->size())),
+        few_(expected > kFew ? 0 : std::max(kLanes, static_cast<std::size_t>(
+                                      kFew * static_cast<double>(points_->size())))),
+        row_(points_->size(), nullptr) {}
+  // The values of example k with all. Valid as long as the matrix.
+  const float* row(std::size_t k) {
+    if (!row_[k]) row_[k] = compute(k);
+    return row_[k];
+  }
+  double asked() const {  // share of the rows
+    return static_cast<double>(n_asked_) / static_cast<double>(row_.size());
+  }
+
+ private:
+  const float* compute(std::size_t k);
+
+  std::shared_ptr<const SinglePoints> points_;
+  std::size_t threads_, stride_;
+  std::size_t few_;  // rows that are computed one by one
+  std::size_t n_asked_ = 0;
+  AlignedSingles singly_, all_;
+  std::vector<const float*> row_;  // those that were asked for
+};
+
+}  // namespace supple

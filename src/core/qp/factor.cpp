@@ -1,0 +1,357 @@
+#include "qp/factor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "linalg/cholesky.hpp"
+#include "linalg/simd.hpp"
+#include "linalg/threads.hpp"
+#include "linalg/watch.hpp"
+
+namespace supple {
+
+namespace {
+// A Schur complement below this share of the diagonal, times the size of the factor, is lost in
+// rounding.
+constexpr double kDependent = 8.0 * std::numeric_limits<double>::epsilon();
+constexpr std::size_t kTile = 32;  // few enough rows for the first-level cache
+}  // namespace
+
+void Factor::clear() {
+  variables_.clear();
+  groups_.clear();
+  rows_.clear();
+  empty_.clear();
+  for (auto& v : v_) v.clear();
+  diagonal_.clear();
+  left_out_ = 0;
+  members_.fill(0);
+}
+
+void Factor::reserve(std::size_t count) {
+  if (count <= stride_) return;
+  const std::size_t stride = (count + count / 8 + 16) / 8 * 8;
+  AlignedVector grown(stride * stride);
+  const std::size_t n = empty_.size();
+  for (std::size_t i = 0; i < n; ++i)
+    std::copy(row(i), row(i) + n, grown.data() + i * stride);
+  upper_.swap(grown);
+  stride_ = stride;
+}
+
+void Factor::forward(double* z, std::size_t count, std::size_t z_stride) const {
+  constexpr std::size_t kTogether = 32;  // enough for a pass over the factor, which takes a while
+  for (std::size_t k = 0; k < count; k += kTogether) {
+    look();
+    simd().solve_transposed(upper_.data(), stride_, empty_.size(), z + k * z_stride, z_stride,
+                            std::min(kTogether, count - k));
+  }
+}
+
+void Factor::backward(double* z) const {
+  simd().solve(upper_.data(), stride_, empty_.size(), z);
+}
+
+bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
+  const std::size_t before = size(), n = empty_.size(), stride = n + entries.size();
+  // Vectors that are solved for come cheaper in eights and sixteens, even if some are empty.
+  const std::size_t rest = entries.size() % 16;
+  const std::size_t solved = entries.size() + (rest > 8 ? 16 - rest : rest > 4 ? 8 - rest : 0);
+  work_.assign(solved * stride, 0.0);
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    const double* column = columns + e * (before + entries.size());
+    double* w = work_.data() + e * stride;
+    for (std::size_t k = 0; k < before; ++k)
+      w[rows_[k]] = column[k] + (groups_[k] == entries[e].group ? sigma_ : 0.0);
+    for (std::size_t k = 0; k <= e; ++k)
+      w[n + k] = column[before + k] + (entries[k].group == entries[e].group ? sigma_ : 0.0);
+  }
+  forward(work_.data(), solved, stride);
+  reserve(stride);
+  std::size_t appended = 0;
+  for (; appended < entries.size(); ++appended) {
+    const std::size_t e = appended, last = n + e;
+    double* w = work_.data() + e * stride;
+    for (std::size_t i = n; i < last; ++i)  // the rows that have just been appended
+      w[i] = (w[i] - simd().dot(work_.data() + (i - n) * stride, w, i)) / row(i)[i];
+    const double shifted = w[last];
+    const double pivot = shifted - simd().dot(w, w, last);
+    // Also for a kernel that is not positive semi-definite, whatever the sign of the diagonal.
+    if (!(pivot > kDependent * static_cast<double>(size() + 4) * std::abs(shifted))) break;
+    const double root = std::sqrt(pivot);
+    row(last)[last] = root;
+    const double* column = columns + e * (before + entries.size());
+    std::fill_n(row(last), last, 0.0);
+    for (std::size_t k = 0; k < size(); ++k) row(last)[rows_[k]] = column[k];
+    diagonal_.push_back(column[before + e]);
+    for (std::size_t k = 0; k <= kMaxGroups; ++k) {
+      const double own =
+          k == kMaxGroups ? entries[e].right_side : (k == entries[e].group ? 1.0 : 0.0);
+      v_[k].push_back((own - simd().dot(w, v_[k].data(), last)) / root);
+    }
+    variables_.push_back(entries[e].variable);
+    groups_.push_back(entries[e].group);
+    rows_.push_back(last);
+    empty_.push_back(0);
+    ++members_[entries[e].group];
+  }
+  for (std::size_t i = 0; i < n + appended; ++i)  // row by row, so that each is touched once
+    for (std::size_t e = i < n ? 0 : i - n + 1; e < appended; ++e)
+      row(i)[n + e] = work_[e * stride + i];
+  return appended == entries.size();
+}
+
+void Factor::dependence(std::vector<double>& weights) {
+  backward(work_.data());
+  weights.resize(size());
+  for (std::size_t k = 0; k < size(); ++k) weights[k] = work_[rows_[k]];
+}
+
+void Factor::remove(const std::vector<std::size_t>& positions, const std::vector<double>& shares) {
+  for (std::size_t end = positions.size(); end > 0;) {  // from behind: the others keep their places
+    look();
+    const std::size_t first = end > kLeaving ? end - kLeaving : 0;
+    remove(positions.data() + first, shares.data() + first, end - first);
+    end = first;
+  }
+  resize(rows_.empty() ? 0 : rows_.back() + 1);  // who came late is likely to leave soon
+  if (empty_.size() > size() + size() / 8 + 8) squeeze();
+}
+
+void Factor::remove(const std::size_t* positions, const double* shares, std::size_t count) {
+  const std::size_t n = empty_.size();
+  std::size_t gone[kLeaving];
+  for (std::size_t l = 0; l < count; ++l) gone[l] = rows_[positions[l]];
+  auto& r = v_[kMaxGroups];
+  // All rows lose these columns, and the rows below take up the rows that go.
+  for (std::size_t i = 0; i <= gone[count - 1]; ++i)
+    for (std::size_t l = 0; l < count; ++l) {
+      if (i > gone[l]) continue;
+      r[i] += shares[l] * row(i)[gone[l]];
+      if (i < gone[l]) row(i)[gone[l]] = 0.0;
+    }
+  work_.resize(2 * count * n);
+  double *cosine = work_.data(), *sine = cosine + count * n;
+  simd().absorb(upper_.data(), stride_, gone, count, n, cosine, sine);
+  for (std::size_t l = 0; l < count; ++l)
+    for (std::size_t i = gone[l] + 1; i < n; ++i) {
+      const double c = cosine[l * n + i], s = sine[l * n + i];
+      for (auto& v : v_) {
+        const double x = v[i], y = v[gone[l]];
+        v[i] = c * x + s * y;
+        v[gone[l]] = c * y - s * x;
+      }
+    }
+  for (std::size_t l = 0; l < count; ++l) {
+    empty_[gone[l]] = 1;
+    std::fill(row(gone[l]) + gone[l], row(gone[l]) + n, 0.0);
+    row(gone[l])[gone[l]] = 1.0;
+    for (auto& v : v_) v[gone[l]] = 0.0;
+  }
+  for (std::size_t l = count; l-- > 0;) {
+    const std::size_t group = groups_[positions[l]];
+    simd().axpy(-shares[l] * sigma_, v_[group].data(), r.data(), n);  // K, not K~
+    --members_[group];
+    const auto at = static_cast<std::ptrdiff_t>(positions[l]);
+    variables_.erase(variables_.begin() + at);
+    groups_.erase(groups_.begin() + at);
+    rows_.erase(rows_.begin() + at);
+  }
+}
+
+void Factor::resize(std::size_t n) {
+  for (auto& v : v_) v.resize(n);
+  diagonal_.resize(n);
+  empty_.resize(n);
+}
+
+void Factor::squeeze() {
+  for (std::size_t k = 0; k < size(); ++k) {  // rows_ ascends, so nothing is overwritten early
+    const double* from = row(rows_[k]);
+    double* to = row(k);
+    for (std::size_t j = 0; j < size(); ++j) to[j] = from[rows_[j]];
+    for (auto& v : v_) v[k] = v[rows_[k]];
+    diagonal_[k] = diagonal_[rows_[k]];
+  }
+  for (std::size_t k = 0; k < size(); ++k) rows_[k] = k;
+  resize(size());
+  std::fill(empty_.begin(), empty_.end(), 0);
+}
+
+void Factor::rename(std::int64_t from, std::int64_t to) {
+  std::replace(variables_.begin(), variables_.end(), from, to);
+}
+
+void Factor::set_right_side(const std::vector<double>& r) {
+  v_[kMaxGroups].assign(empty_.size(), 0.0);
+  std::size_t first = empty_.size();  // U is triangular: what is 0 from the top on stays so
+  for (std::size_t k = size(); k-- > 0;) {
+    v_[kMaxGroups][rows_[k]] = r[k];
+    if (r[k] != 0.0) first = rows_[k];
+  }
+  simd().solve_transposed(upper_.data() + first * (stride_ + 1), stride_, empty_.size() - first,
+                          v_[kMaxGroups].data() + first, 0, 1);
+}
+
+void Factor::scale_right_side(double factor) {
+  for (double& r : v_[kMaxGroups]) r *= factor;
+}
+
+void Factor::clear_right_side() { v_[kMaxGroups].assign(empty_.size(), 0.0); }
+
+std::vector<double> Factor::eliminate(const PerGroup& s, PerGroup& dmu) const {
+  const std::size_t n = empty_.size();
+  std::vector<double> z = v_[kMaxGroups];
+  PerGroup h{};
+  for (std::size_t e = 0; e < kMaxGroups; ++e)
+    if (has_group(e)) h[e] = simd().dot(v_[e].data(), z.data(), n) - s[e];
+  PerGroup nu{};
+  const double g00 = simd().dot(v_[0].data(), v_[0].data(), n);
+  const double g11 = simd().dot(v_[1].data(), v_[1].data(), n);
+  if (has_group(0) && has_group(1)) {
+    const double g01 = simd().dot(v_[0].data(), v_[1].data(), n);
+    const double determinant = g00 * g11 - g01 * g01;
+    nu[0] = (g11 * h[0] - g01 * h[1]) / determinant;
+    nu[1] = (g00 * h[1] - g01 * h[0]) / determinant;
+  } else if (has_group(0)) {
+    nu[0] = h[0] / g00;
+  } else if (has_group(1)) {
+    nu[1] = h[1] / g11;
+  }
+  dmu = PerGroup{};
+  for (std::size_t e = 0; e < kMaxGroups; ++e)
+    if (has_group(e)) {
+      simd().axpy(-nu[e], v_[e].data(), z.data(), n);
+      dmu[e] = nu[e] + sigma_ * s[e];
+    }
+  return z;
+}
+
+void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const {
+  std::vector<double> z = eliminate(s, dmu);
+  backward(z.data());
+  dx.resize(size());
+  for (std::size_t k = 0; k < size(); ++k) dx[k] = z[rows_[k]];
+}
+
+void Factor::solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const {
+  PerGroup dmu;
+  std::vector<double> z = eliminate(s, dmu);
+  const std::size_t start = rows_[size() - count];
+  simd().solve(row(start) + start, stride_, z.size() - start, z.data() + start);
+  dx.resize(count);
+  for (std::size_t k = 0; k < count; ++k) dx[k] = z[rows_[size() - count + k]];
+}
+
+void Factor::start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+                   double sigma) {
+  clear();
+  sigma_ = sigma;
+  reserve(count);
+  variables_.assign(variables, variables + count);
+  groups_.assign(groups, groups + count);
+  rows_.resize(count);
+  std::iota(rows_.begin(), rows_.end(), std::size_t{0});
+  empty_.assign(count, 0);
+  for (std::size_t group : groups_) ++members_[group];
+}
+
+void Factor::finish() {
+  for (std::size_t e = 0; e <= kMaxGroups; ++e) {
+    v_[e].resize(size());
+    for (std::size_t i = 0; i < size(); ++i) v_[e][i] = groups_[i] == e ? 1.0 : 0.0;
+    if (e < kMaxGroups && has_group(e)) forward(v_[e].data());
+  }
+}
+
+void Factor::keep_kernel_and_shift(std::size_t threads) {
+  const std::size_t n = size();
+  diagonal_.resize(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    diagonal_[i] = row(i)[i];
+    row(i)[i] += sigma_;
+  }
+  const auto strip = [&](std::size_t top) {
+    look();
+    const std::size_t end = std::min(n, top + kTile);
+    for (std::size_t left = 0; left <= top; left += kTile) {
+      const std::size_t last = std::min(n, left + kTile);
+      std::size_t done = top;  // columns of whole squares
+      for (; left < top && done + kSquare <= end; done += kSquare)
+        for (std::size_t j = left; j < last; j += kSquare)
+          simd().transpose_f64(row(j) + done, row(done) + j, stride_);
+      for (std::size_t j = left; j < last; ++j) {
+        for (std::size_t i = std::max(done, j + 1); i < end; ++i) row(i)[j] = row(j)[i];
+        for (std::size_t i = std::max(top, j + 1); i < end; ++i)
+          row(j)[i] += groups_[i] == groups_[j] ? sigma_ : 0.0;
+      }
+    }
+  };
+  share_both_ends(threads, (n + kTile - 1) / kTile, [&](std::size_t k) { strip(k * kTile); });
+}
+
+std::vector<double> Factor::product(const std::vector<double>& dx) const {
+  const std::size_t n = empty_.size();
+  std::vector<double> z(n, 0.0), sum(n, 0.0), out(size());
+  for (std::size_t k = 0; k < size(); ++k) z[rows_[k]] = dx[k];
+  for (std::size_t i = 0; i < n; ++i) {
+    if (empty_[i]) continue;
+    sum[i] = diagonal_[i] * z[i] + simd().dot(row(i), z.data(), i);
+    simd().axpy(z[i], row(i), sum.data(), i);
+  }
+  for (std::size_t k = 0; k < size(); ++k) out[k] = sum[rows_[k]];
+  return out;
+}
+
+void Factor::build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+                   double sigma, std::size_t threads, const Fill& fill) {
+  start(variables, groups, count, sigma);
+  fill(row(0), stride_);
+  keep_kernel_and_shift(threads);
+  double largest = 0.0;
+  for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, row(i)[i]);
+  constexpr double kWellConditioned = 1e-9;  // squared pivots that ask for no pivoting
+  bool good = cholesky(row(0), count, stride_, threads);
+  for (std::size_t i = 0; i < count && good; ++i)
+    good = row(i)[i] * row(i)[i] > kWellConditioned * largest;
+  if (!good) choose_by_pivots(kDependent * static_cast<double>(count + 4) * largest, threads);
+  finish();
+}
+
+void Factor::choose_by_pivots(double tiny, std::size_t threads) {
+  std::vector<double> kernel;  // row by row up to the diagonal
+  kernel.reserve(size() * (size() + 1) / 2);
+  for (std::size_t i = 0; i < size(); ++i) {
+    kernel.insert(kernel.end(), row(i), row(i) + i);
+    kernel.push_back(diagonal_[i]);
+  }
+  const auto K = [&](std::size_t i, std::size_t j) {
+    return kernel[std::max(i, j) * (std::max(i, j) + 1) / 2 + std::min(i, j)];
+  };
+  for (std::size_t top = 0; top < size(); top += kTile)
+    for (std::size_t j = top; j < size(); ++j)
+      for (std::size_t i = top; i < std::min(j + 1, top + kTile); ++i)
+        row(i)[j] = K(i, j) + (groups_[i] == groups_[j] ? sigma_ : 0.0);
+  std::vector<std::size_t> order;
+  const std::size_t chosen = cholesky_with_pivots(row(0), size(), stride_, tiny, order, threads);
+  for (std::size_t i = 0; i < chosen; ++i)
+    for (std::size_t j = 0; j < i; ++j) row(i)[j] = K(order[i], order[j]);
+  const std::vector<std::int64_t> variables = variables_;
+  const std::vector<std::size_t> groups = groups_;
+  left_out_ = size() - chosen;
+  variables_.resize(chosen);
+  groups_.resize(chosen);
+  rows_.resize(chosen);
+  resize(chosen);
+  members_.fill(0);
+  for (std::size_t i = 0; i < chosen; ++i) {
+    variables_[i] = variables[order[i]];
+    groups_[i] = groups[order[i]];
+    diagonal_[i] = K(order[i], order[i]);
+    ++members_[groups_[i]];
+  }
+}
+
+}  // namespace supple

@@ -1,0 +1,99 @@
+// Factor of the margin system  Q = [[0, A_S], [A_S', K_SS]].
+//
+// K~ = K + sigma A'A has the same solutions as K once A x is prescribed, and K~_SS is positive
+// definite exactly when Q is regular (K_SS alone need not be: a linear kernel in d dimensions has
+// up to d + 1 margin vectors). We keep the Cholesky factor U'U = K~_SS, row-major and upper, and
+// V = U^-T [A_S', r] with one right-hand side r. A variable is appended as a last column. One that
+// leaves turns its row into an empty one (that of the identity) and the rows below take up what it
+// held by rotations (a rank-one update); empty rows are squeezed out now and then. The triangle
+// below the diagonal, which U leaves free, keeps K_SS for products with it.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "linalg/aligned.hpp"
+
+namespace supple {
+
+inline constexpr std::size_t kMaxGroups = 2;
+using PerGroup = std::array<double, kMaxGroups>;
+
+class Factor {
+ public:
+  std::size_t size() const { return variables_.size(); }
+  const std::vector<std::int64_t>& variables() const { return variables_; }
+  double sigma() const { return sigma_; }
+  bool has_group(std::size_t group) const { return members_[group] > 0; }
+
+  void clear();
+  void set_sigma(double sigma) { sigma_ = sigma; }  // only while empty
+
+  struct Entry {
+    std::int64_t variable;
+    std::size_t group;
+    double right_side;
+  };
+  // Append variables. Each has a column of size() + entries.size() kernel values: with variables(),
+  // then with the entries up to and including itself (the rest is ignored). False when one depends
+  // on those present, its Schur complement being no more than rounding; it and those after it are
+  // not appended.
+  bool append(const std::vector<Entry>& entries, const double* columns);
+  // Remove variables, given by ascending positions; for each, its share times its kernel values
+  // with the others is added to r. Their U^-T times them comes with the rotations.
+  void remove(const std::vector<std::size_t>& positions, const std::vector<double>& shares);
+  void remove(std::size_t position, double share = 0.0) { remove(std::vector{position}, {share}); }
+  void rename(std::int64_t from, std::int64_t to);
+  // The direction of the refused variable: K~_SS^-1 k~, valid after append() of one returned false.
+  void dependence(std::vector<double>& weights);
+
+  void set_right_side(const std::vector<double>& r);  // in the order of variables()
+  void scale_right_side(double factor);
+  void clear_right_side();
+  // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
+  void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const;
+  // The same for the last `count` variables alone, which is cheap: U is triangular.
+  void solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const;
+
+  std::vector<double> product(const std::vector<double>& dx) const;  // K_SS dx
+
+  // Factor anew; fill(upper, stride) writes the kernel values among the variables, row by row from
+  // the diagonal on. Where the system is nearly singular, variables that depend on others are left
+  // out.
+  using Fill = std::function<void(double* upper, std::size_t stride)>;
+  void build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+             double sigma, std::size_t threads, const Fill& fill);
+  std::size_t left_out() const { return left_out_; }  // when it was built
+
+ private:
+  double* row(std::size_t i) { return upper_.data() + i * stride_; }
+  const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
+  void reserve(std::size_t count);
+  void start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+             double sigma);
+  void finish();  // V, when U is there
+  void keep_kernel_and_shift(std::size_t threads);  // K goes below the diagonal, K~ takes its place above
+  void choose_by_pivots(double tiny, std::size_t threads);  // from the K that was kept
+  void remove(const std::size_t* positions, const double* shares, std::size_t count);
+  void resize(std::size_t n);  // rows
+  void squeeze();
+  std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
+  // Vectors inside have an entry for each row, 0 for empty ones.
+  void forward(double* z, std::size_t count = 1, std::size_t z_stride = 0) const;  // z <- U^-T z
+  void backward(double* z) const;  // z <- U^-1 z
+
+  std::vector<std::int64_t> variables_;
+  std::vector<std::size_t> groups_, rows_;  // of the variables; rows_ ascends
+  std::vector<char> empty_;                 // per row
+  AlignedVector upper_;
+  std::vector<double> diagonal_;  // of K, per row
+  std::size_t left_out_ = 0;
+  std::array<std::vector<double>, kMaxGroups + 1> v_;  // the last belongs to r
+  std::array<std::size_t, kMaxGroups> members_{};
+  std::vector<double> work_;
+  std::size_t stride_ = 0;
+  double sigma_ = 1.0;
+};
+
+}  // namespace supple

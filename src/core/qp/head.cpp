@@ -1,0 +1,365 @@
+#include "qp/head.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+
+namespace supple {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Head::Head(Gram& gram_, std::size_t per_, std::size_t groups)
+    : gram(gram_), per(per_), n_groups(groups) {}
+
+const double* Head::member_row(std::size_t member, std::vector<double>& buffer) {
+  if (!gram.cached(static_cast<std::size_t>(slot[member])) &&
+      block.owners().size() == members()) {
+    buffer.resize(members());
+    for (std::size_t v = member * per; v < (member + 1) * per; ++v)
+      if (block.column(static_cast<std::int64_t>(v), buffer)) return buffer.data();
+  }
+  const double* row = gram.row(static_cast<std::size_t>(slot[member]));
+  if (in_place_) return row;
+  buffer.resize(members());
+  for (std::size_t m = 0; m < members(); ++m) buffer[m] = row[slot[m]];
+  return buffer.data();
+}
+
+void Head::snap(std::size_t v, double rounding) {
+  if (x[v] - lo[v] <= rounding)
+    x[v] = lo[v];
+  else if (hi[v] - x[v] <= rounding)
+    x[v] = hi[v];
+}
+
+void Head::make_canonical() {
+  cancel_pairs();
+  snap_empty_margins();
+  balance_mu();
+}
+
+void Head::snap_empty_margins() {
+  constexpr double kNear = 1e-9, kSum = 64.0 * std::numeric_limits<double>::epsilon();
+  const PerGroup missed = missing();
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    std::vector<std::size_t> near;
+    double shift = 0.0;
+    bool empty = true;
+    for (std::size_t v = 0; v < variables() && empty; ++v) {
+      if (group[v] != e || !inside(v)) continue;
+      const double down = x[v] - lo[v], up = hi[v] - x[v];
+      empty = std::min(down, up) <= kNear * (hi[v] - lo[v]);
+      shift += down < up ? -down : up;
+      near.push_back(v);
+    }
+    // A margin that is truly not empty leaves a sum of bounds that misses the target.
+    if (!empty || near.empty() || std::abs(missed[e] - shift) > kSum * mass()) continue;
+    const std::vector<double> before = x;
+    for (std::size_t v : near) x[v] = x[v] - lo[v] < hi[v] - x[v] ? lo[v] : hi[v];
+    follow(before);
+    std::erase_if(near, [&](std::size_t v) {
+      const auto& held = factor.variables();
+      return std::find(held.begin(), held.end(), static_cast<std::int64_t>(v)) == held.end();
+    });
+    leave_margin(near, std::vector<double>(near.size(), 0.0));
+  }
+}
+
+void Head::cancel_pairs() {
+  if (per == 1) return;
+  bool changed = false;
+  for (std::size_t v = 0; v < variables(); v += 2) {
+    if (x[v] == 0.0 || x[v + 1] == 0.0) continue;
+    const double sum = x[v] + x[v + 1];
+    x[v] = std::max(sum, 0.0);
+    x[v + 1] = std::min(sum, 0.0);
+    changed = true;
+  }
+  if (changed) forget_factor();
+}
+
+void Head::clear() {
+  std::fill(x.begin(), x.end(), 0.0);
+  std::fill(F.begin(), F.end(), 0.0);
+  std::fill(rough.begin(), rough.end(), 0.0);
+  mu = PerGroup{};
+  leave_nobody_behind();
+  forget_factor();
+  updates = 0;
+  peak_mass = peak_diagonal = 0.0;
+}
+
+double Head::mass() const {
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t v = 0; v < x.size(); ++v) sum += std::abs(x[v]);
+  return sum;
+}
+
+void Head::admit(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+                 std::size_t count) {
+  Slots entering;
+  std::vector<double> c_new;
+  std::vector<std::uint8_t> groups_new;
+  if (members() == 0) {
+    entering.assign(slots, slots + count);
+    c_new.assign(c_values, c_values + count * per);
+    groups_new.assign(groups, groups + count * per);
+  } else {
+    for (std::size_t k = 0; k < count; ++k) {
+      if (member_at(slots[k]) >= 0) continue;
+      entering.push_back(slots[k]);
+      c_new.insert(c_new.end(), c_values + k * per, c_values + (k + 1) * per);
+      groups_new.insert(groups_new.end(), groups + k * per, groups + (k + 1) * per);
+    }
+  }
+  if (entering.empty()) return;
+  const Expansion present = support();
+  // Everything that may throw (a kernel written in Python) comes before the first change.
+  std::vector<double> kx(entering.size());
+  if (entering.size() == 1 &&
+      (block.columns() > 0 || gram.cached(static_cast<std::size_t>(entering[0])))) {
+    const double* row = gram.row(static_cast<std::size_t>(entering[0]));  // others want it, too
+    for (std::size_t s = 0; s < present.slots.size(); ++s)
+      kx[0] += present.coef[s] * row[present.slots[s]];
+  } else if (!present.slots.empty()) {
+    kx = gram.expand(present.slots, present.coef, entering);
+  }
+  enter(entering, c_new, groups_new, kx);
+}
+
+double Head::expansion_at(const double* row) const {
+  const std::size_t n = members();
+  if (in_place_) return simd().dot(row, x.data(), n);
+  double sum[4] = {};  // side by side
+  std::size_t m = 0;
+  for (; m + 4 <= n; m += 4)
+    for (std::size_t k = 0; k < 4; ++k) sum[k] += row[slot[m + k]] * x[m + k];
+  for (; m < n; ++m) sum[0] += row[slot[m]] * x[m];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+void Head::admit_one(std::int64_t new_slot, double kx, double c_value, double lo_value,
+                     double hi_value) {
+  forget_factor();
+  in_place_ = in_place_ && new_slot == static_cast<std::int64_t>(members());
+  slot.push_back(new_slot);
+  F.push_back(kx);
+  rough.push_back(0.0);
+  x.push_back(0.0);
+  c.push_back(c_value);
+  lo.push_back(lo_value);
+  hi.push_back(hi_value);
+  group.push_back(0);
+}
+
+void Head::enter(const Slots& entering, const std::vector<double>& c_new,
+                 const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx) {
+  release();
+  const std::size_t old = members(), now = old + entering.size();
+  slot.insert(slot.end(), entering.begin(), entering.end());
+  F.insert(F.end(), kx.begin(), kx.end());
+  c.insert(c.end(), c_new.begin(), c_new.end());
+  group.insert(group.end(), groups_new.begin(), groups_new.end());
+  rough.resize(now, 0.0);
+  for (auto* bounds : {&x, &lo, &hi}) bounds->resize(now * per, 0.0);
+  for (std::size_t k = 0; k < entering.size(); ++k)
+    in_place_ = in_place_ && entering[k] == static_cast<std::int64_t>(old + k);
+}
+
+void Head::check_at_zero(const std::vector<std::int64_t>& slots) const {
+  for (std::int64_t s : slots)
+    if (const std::int64_t m = member_at(s); m >= 0)
+      for (std::size_t j = 0; j < per; ++j)
+        if (x[static_cast<std::size_t>(m) * per + j] != 0.0)
+          throw std::logic_error("a member can leave only with its variables at 0");
+}
+
+void Head::dismiss(const std::vector<std::int64_t>& slots) {
+  check_at_zero(slots);
+  for (std::int64_t s : slots)
+    if (const std::int64_t m = member_at(s); m >= 0) remove(static_cast<std::size_t>(m));
+  look_if_in_place();
+}
+
+void Head::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples) {
+  check_at_zero(slots);
+  for (std::int64_t s : slots) {
+    if (const std::int64_t m = member_at(s); m >= 0) remove(static_cast<std::size_t>(m));
+    const std::int64_t last = --n_examples, moved = member_at(last);
+    if (last == s || moved < 0) continue;
+    member_at_[static_cast<std::size_t>(last)] = -1;
+    member_at_[static_cast<std::size_t>(s)] = moved;
+    slot[static_cast<std::size_t>(moved)] = s;
+  }
+  look_if_in_place();
+}
+
+void Head::remove(std::size_t member) {
+  const std::size_t last = members() - 1;
+  release();
+  drop_derived(member);
+  block.remove_member(member, last);
+  locate();
+  member_at_[static_cast<std::size_t>(slot[member])] = -1;
+  if (member != last) {
+    slot[member] = slot[last];
+    member_at_[static_cast<std::size_t>(slot[member])] = static_cast<std::int64_t>(member);
+    F[member] = F[last];
+    rough[member] = rough[last];
+    for (std::size_t j = 0; j < per; ++j) {
+      const std::size_t to = member * per + j, from = last * per + j;
+      x[to] = x[from];
+      c[to] = c[from];
+      lo[to] = lo[from];
+      hi[to] = hi[from];
+      group[to] = group[from];
+      factor.rename(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to));
+      block.rename(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to));
+    }
+  }
+  slot.pop_back();
+  n_located_ = last;
+  F.pop_back();
+  rough.pop_back();
+  for (auto* values : {&x, &c, &lo, &hi}) {
+    std::fill(values->begin() + static_cast<std::ptrdiff_t>(last * per), values->end(), 0.0);
+    values->resize(last * per);
+  }
+  group.resize(last * per);
+}
+
+void Head::look_if_in_place() {
+  in_place_ = true;
+  for (std::size_t m = 0; m < members() && in_place_; ++m)
+    in_place_ = slot[m] == static_cast<std::int64_t>(m);
+}
+
+void Head::restore(const Solution& copy) {
+  F = copy.F;
+  x = copy.x;
+  mu = copy.mu;
+  rough = copy.rough;
+  behind = copy.behind;
+  x_behind = copy.x_behind;
+  forget_factor();
+}
+
+void Head::restore(const Snapshot& snapshot) {
+  slot = snapshot.slot;
+  c = snapshot.c;
+  lo = snapshot.lo;
+  hi = snapshot.hi;
+  group = snapshot.group;
+  target = snapshot.target;
+  restore(snapshot.solution);
+  member_at_.clear();
+  n_located_ = 0;
+  look_if_in_place();
+}
+
+bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
+                std::span<const double> hi_new, const PerGroup& target_new) {
+  std::vector<double> before = x;
+  note_peaks();  // of boxes that are about to close
+  for (std::size_t k = 0; k < moved.size(); ++k) {
+    const auto v = static_cast<std::size_t>(moved[k]);
+    lo[v] = lo_new[k];
+    hi[v] = hi_new[k];
+    x[v] = std::clamp(x[v], lo[v], hi[v]);
+  }
+  target = target_new;
+  PerGroup missing = target;
+  for (std::size_t v = 0; v < variables(); ++v) missing[group[v]] -= x[v];
+  const double rounding = 1e-15 * mass();
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    const double sign = missing[e] > 0.0 ? 1.0 : -1.0;
+    const auto room = [&](std::size_t v) { return sign > 0.0 ? hi[v] - x[v] : x[v] - lo[v]; };
+    // What sums have lost by rounding goes to anyone, and F does not notice.
+    for (std::size_t v = 0; v < variables() && missing[e] != 0.0; ++v) {
+      if (std::abs(missing[e]) > rounding) break;
+      if (group[v] != e || !inside(v) || room(v) <= std::abs(missing[e])) continue;
+      x[v] += missing[e];
+      before[v] = x[v];
+      missing[e] = 0.0;
+    }
+    if (missing[e] == 0.0) continue;
+    // A heap: often a few variables suffice.
+    using Candidate = std::pair<double, std::size_t>;
+    std::vector<Candidate> heap;
+    for (std::size_t v = 0; v < variables(); ++v)
+      if (group[v] == e && room(v) > 0.0)
+        heap.emplace_back(sign * (F[member_of(v)] - c[v]), v);
+    std::make_heap(heap.begin(), heap.end(), std::greater<Candidate>());
+    while (missing[e] != 0.0 && !heap.empty()) {
+      std::pop_heap(heap.begin(), heap.end(), std::greater<Candidate>());
+      const std::size_t v = heap.back().second;
+      heap.pop_back();
+      const double step = std::min(room(v), std::abs(missing[e]));
+      x[v] = step == room(v) ? (sign > 0.0 ? hi[v] : lo[v]) : x[v] + sign * step;
+      missing[e] -= sign * step;
+    }
+    // What rounding leaves over is no reason to give up: of so many bounds as there are.
+    const double rounds = std::max(1e-12, static_cast<double>(variables()) *
+                                              std::numeric_limits<double>::epsilon());
+    if (std::abs(missing[e]) > rounds * std::max(1.0, std::abs(target[e]))) return false;
+  }
+  follow(before);
+  return true;
+}
+
+void Head::locate() const {
+  if (n_located_ == members()) return;
+  const auto first = slot.begin() + static_cast<std::ptrdiff_t>(n_located_);
+  const auto last = static_cast<std::size_t>(*std::max_element(first, slot.end()));
+  if (member_at_.size() <= last) member_at_.resize(last + 1, -1);
+  for (; n_located_ < members(); ++n_located_)
+    member_at_[static_cast<std::size_t>(slot[n_located_])] =
+        static_cast<std::int64_t>(n_located_);
+}
+
+std::int64_t Head::member_at(std::int64_t wanted) const {
+  locate();
+  return wanted >= 0 && wanted < static_cast<std::int64_t>(member_at_.size())
+             ? member_at_[static_cast<std::size_t>(wanted)]
+             : -1;
+}
+
+Head::Range Head::optimal_mu(std::size_t e, double doubt) const {
+  double up = kInf, low = -kInf, sum = 0.0, count = 0.0;
+  const bool all = n_groups == 1 && behind.empty();
+  // Without branches, as in violation().
+#pragma omp simd reduction(min : up) reduction(max : low) reduction(+ : sum, count)
+  for (std::size_t v = 0; v < variables(); ++v) {
+    const std::size_t m = per == 1 ? v : v / 2;
+    const bool counts = lo[v] < hi[v] && (all || (group[v] == e && !is_behind(m)));
+    const double G = F[m] - c[v], in_doubt = doubt * rough[m];
+    const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
+    up = std::min(up, may_rise ? G + in_doubt : kInf);
+    low = std::max(low, may_fall ? G - in_doubt : -kInf);
+    sum += may_rise && may_fall ? G : 0.0;
+    count += may_rise && may_fall ? 1.0 : 0.0;
+  }
+  return {-up, -low, -sum / count};
+}
+
+void Head::balance_mu() {
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    const Range range = optimal_mu(e);
+    if (!std::isnan(range.inside))
+      mu[e] = range.inside;
+    else if (range.low > -kInf && range.high < kInf)
+      mu[e] = 0.5 * (range.low + range.high);
+    else if (range.low > -kInf)
+      mu[e] = range.low;
+    else if (range.high < kInf)
+      mu[e] = range.high;
+  }
+}
+
+}  // namespace supple

@@ -1,0 +1,304 @@
+// One machine: the state of one signed QP over some of the stored examples,
+//
+//   minimise 1/2 x'Kx - c'x,   lo <= x <= hi,   sum of x over group e = target_e.
+//
+// A member is an example that takes part; it has `per` variables (two for regression). Variable v
+// belongs to member v / per. The members' kernel expansion F = Kx is kept up to date; the gradient
+// of variable v is g_v = F - c_v + mu_group. Factor and block are derived from the variables
+// strictly inside their box (the margin set S) and can be rebuilt at any time.
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "qp/factor.hpp"
+#include "kernels/gram.hpp"
+#include "kernels/margin_block.hpp"
+#include "kernels/single_matrix.hpp"
+
+namespace supple {
+
+// How good the state is, by the Kx carried along.
+struct Audit {
+  double violation;  // largest violation of KKT, absolute
+  double scale;
+  double rounding;
+  bool balanced;  // the sums over the groups meet their targets
+};
+
+// A sum of kernel functions at members.
+struct Expansion {
+  Positions member;
+  Slots slots;
+  std::vector<double> coef;
+};
+
+// A copy of what solvers change: x, and what is known of it. The factor can be rebuilt from it.
+struct Solution {
+  std::vector<double> F, x;
+  PerGroup mu;
+  std::vector<double> rough;
+  std::vector<std::uint8_t> behind;
+  std::vector<std::vector<double>> x_behind;
+};
+
+// A copy of what defines a head. Factor and block are rebuilt from it.
+struct Snapshot {
+  std::vector<std::int64_t> slot;
+  std::vector<double> c, lo, hi;
+  std::vector<std::uint8_t> group;
+  PerGroup target;
+  Solution solution;
+};
+
+struct Head {
+  Head(Gram& gram, std::size_t per, std::size_t groups);
+  ~Head() { gram.let_go(block); }
+  Head(const Head&) = delete;
+  Head& operator=(const Head&) = delete;
+
+  Gram& gram;
+  const std::size_t per;
+  const std::size_t n_groups;
+
+  // per member
+  std::vector<std::int64_t> slot;
+  std::vector<double> F;
+  // F of members away from the margin may follow x in single precision: it is then known to within
+  // so much only, and 0 stands for double precision.
+  std::vector<double> rough;
+  // While the block solver or the polish works, rough members may be behind: F of member m belongs
+  // to x_behind[behind[m] - 1], and nothing reads it until catch_up. Empty if there are none; 0
+  // stands for a member that is not.
+  std::vector<std::uint8_t> behind;
+  std::vector<std::vector<double>> x_behind;
+  // per variable
+  std::vector<double> x, c, lo, hi;
+  std::vector<std::uint8_t> group;
+  // per group
+  PerGroup mu{}, target{};
+
+  Factor factor;
+  MarginBlock block;
+  // The members for blocks of kernel values (where gram.has_blocks), built when first needed.
+  const SinglePoints& single();
+  double single_error();  // of a value in single precision, about
+  // All values among the members, if they are so few that this is a small matrix; else null.
+  static constexpr std::size_t kWhole = 1024;
+  SingleMatrix* matrix();
+  void release();
+  // Since F was last computed from scratch: its changes, and the largest mass and K_vv of its terms,
+  // of which it keeps the rounding.
+  std::uint64_t updates = 0;
+  double peak_mass = 0.0;
+  double peak_diagonal = 0.0;
+  double reach = 0.0;         // how far gradients moved in recent paths (see path.cpp, screening)
+
+  std::size_t members() const { return slot.size(); }
+  std::size_t variables() const { return x.size(); }
+  std::size_t member_of(std::size_t v) const { return v >> (per - 1); }  // per is 1 or 2
+  double diagonal(std::size_t v) const {
+    return gram.diagonal(static_cast<std::size_t>(slot[member_of(v)]));
+  }
+  double gradient(std::size_t v) const { return F[member_of(v)] - c[v] + mu[group[v]]; }
+  bool inside(std::size_t v) const { return lo[v] < x[v] && x[v] < hi[v]; }
+  bool inside_any(std::size_t member) const {
+    return inside(member * per) || inside(member * per + per - 1);
+  }
+  bool fixed(std::size_t v) const { return lo[v] == hi[v]; }
+
+  // A variable within `rounding` of a bound is put on it: as a margin variable it would fix mu.
+  void snap(std::size_t v, double rounding);
+  // Of the many ways to write down one optimum take the same, whichever solver found it: no two
+  // variables of one member are both non-zero, nobody is inside its box by rounding alone, and mu
+  // follows from balance_mu.
+  void make_canonical();
+  void clear();  // x = 0, with boxes and targets as they are
+  double mass() const;  // sum of |x|
+
+  // New members enter with an empty box at 0, which is optimal whatever their gradient.
+  // Those at slots that have a member already are passed over.
+  void admit(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
+             std::size_t count);
+  // For heads with one variable per member: Kx at an example, by its kernel row, with which it
+  // may become a member.
+  double expansion_at(const double* row) const;
+  void admit_one(std::int64_t slot, double kx, double c_value, double lo_value, double hi_value);
+  // The store removes the examples at these slots one after the other, and each time the one in
+  // the last slot takes the freed one. Members leave with all variables at 0.
+  void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
+  // The same for members whose examples stay in the store.
+  void dismiss(const std::vector<std::int64_t>& slots);
+  std::int64_t member_at(std::int64_t slot_wanted) const;
+
+  // Put boxes and targets to new values at once: x is clipped, and what the targets then miss is
+  // given to the variables with the most favourable gradients. False: there is no feasible x.
+  bool jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
+            std::span<const double> hi_new, const PerGroup& target_new);
+  Solution solution() const { return {F, x, mu, rough, behind, x_behind}; }
+  Snapshot save() const { return {slot, c, lo, hi, group, target, solution()}; }
+  void restore(const Solution& copy);
+  void restore(const Snapshot& snapshot);
+  void refresh();        // F from scratch
+  // F in double precision where roughness leaves open what is optimal: from scratch, or from what
+  // it once was (where it was not rough then).
+  struct Known {
+    std::vector<double> x, F;
+    std::vector<double> rough;
+  };
+  void sharpen(const Known* known = nullptr);
+  void sharpen(const std::vector<std::size_t>& chosen, const Known* known = nullptr);
+  double roughest() const;  // of all members
+  // How far members are from violating KKT, by F, and from where on they are far: near are three
+  // times as many as are on the margin or violate, and at least `fewest`.
+  struct Slack {
+    std::vector<double> of;
+    double far;
+  };
+  Slack slack(std::size_t fewest) const;
+  void note_changes(std::uint64_t count);  // of F
+  void note_peaks();
+  bool worn() const;     // F has gathered more rounding than it need have
+  // F from scratch if it is worn; the factor is dropped if it keeps the rounding of larger values.
+  void renew();
+  void forget_factor();  // factor and block will be built again
+  // The variables inside their box, with what the factor needs to know.
+  struct Margin {
+    std::vector<std::int64_t> variables, groups;
+    Slots slots;
+    double sigma = 1.0;  // the mean of their K_vv
+  };
+  Margin margin_inside() const;
+  void build_factor();  // anew, of these, but for those that depend on others
+  std::size_t margin_changes() const;  // variables that joined or left since it was factored
+  // So few that it is cheaper to let them enter or leave one by one.
+  bool nearly_factored() const;
+  std::size_t n_inside() const;
+  bool factored() const;  // the factor holds just the variables inside their box
+
+  // Kernel row of a member against all members (in `buffer` unless it can be used in place).
+  const double* member_row(std::size_t member, std::vector<double>& buffer);
+  std::vector<double> expansion();  // Kx from scratch
+  Expansion support() const;  // x
+  // F follows x from the value it was computed for: of all members, or of a part of them.
+  void follow(const std::vector<double>& x_before);
+  void follow_sharply(const Expansion& change);
+  void follow_by_rows(const std::vector<double>& x_before);  // all members, by cached kernel rows
+  void follow_roughly(const Expansion& change);
+  void add_roughly(const Expansion& change, const Positions& targets);  // of these members
+  void add_quickly(const Expansion& change, const Positions& targets);  // the same, or exactly
+  void leave_behind(const std::vector<char>& chosen, const std::vector<double>& x_of_F);
+  void leave_nobody_behind() {
+    behind.clear();
+    x_behind.clear();
+  }
+  void catch_up(std::size_t kept = 0);  // those behind, but for those of the first x_behind
+  bool is_behind(std::size_t member) const { return !behind.empty() && behind[member]; }
+  Expansion change_since(const std::vector<double>& x_before) const;
+  double violation(const std::vector<double>& kx) const;  // absolute
+  Audit audit() const;
+  std::size_t violators(double eps) const;  // variables that violate KKT by more, by F
+  double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x
+  // What KKT violations are relative to (theory.md, "The scale"). Only open boxes count, as an
+  // example without weight is no part of the problem: the largest |c|; where c = 0 and there is one
+  // group, the largest |Kx|, or of its terms should they cancel; with two groups half the width of
+  // the margin, and 0 if that is no more than rounding.
+  double scale(const std::vector<double>& kx) const;
+  double magnitude(const std::vector<double>& kx) const;  // the same without a look at the margin
+  double largest_diagonal() const;  // |K_vv| of open boxes
+  double rounding() const;   // what the terms of Kx - c lose: no gradient is known better
+  bool finite() const;       // x, F and mu
+  PerGroup missing() const;             // target - sum of x
+  bool balanced(double share) const;    // what is missing is at most this share of the mass
+  // The values of mu for which all variables of a group but those behind satisfy KKT, if low <=
+  // high, and where it should be by those inside their box. With doubt = 1 every F takes the side
+  // of its roughness that asks for less.
+  struct Range {
+    double low, high, inside;  // NaN: nobody is inside
+  };
+  Range optimal_mu(std::size_t group, double doubt = 0.0) const;
+  // mu from the margin variables' gradients; for a group without any, the middle of the interval
+  // in which mu satisfies KKT (its finite end if the other is infinite).
+  void balance_mu();
+
+  // Into the factor, with their right-hand sides; false: one depends on those present.
+  bool enter_margin(const std::vector<std::size_t>& entering,
+                    const std::vector<double>& right_sides);
+  bool enter_margin(std::size_t v, double right_side = 0.0) {
+    return enter_margin(std::vector{v}, {right_side});
+  }
+  // Out of it; for the shares see Factor::remove.
+  void leave_margin(const std::vector<std::size_t>& leaving, const std::vector<double>& shares);
+  void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }
+  // To the block: a column for every variable of the factor, some more, rows for members.
+  void sync_block();
+  void append_columns(const std::vector<std::int64_t>& entering);
+  void give_rows(const std::vector<std::int64_t>& wanted);  // those that have none
+  // F of members without a row follows by values that are computed on the way: cheaper than to
+  // read a row, where they come quickly in single precision, and the block stays small.
+  bool rows_for_all();
+
+ private:
+  double largest_c() const;  // of open boxes
+  // Two variables of one member that are both non-zero leave one of them at 0. Kx stays.
+  void cancel_pairs();
+  // Where the variables inside their boxes are there by rounding alone, put them on their bounds:
+  // the optimum then has a whole interval of mu, and balance_mu takes its middle.
+  void snap_empty_margins();
+  void enter(const Slots& entering, const std::vector<double>& c_new,
+             const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx);
+  template <typename Coefficient>  // coefficient(variable)
+  Expansion by_member(const Coefficient& coefficient) const;
+  void check_at_zero(const std::vector<std::int64_t>& slots) const;
+  void remove(std::size_t member);  // the last member moves into the freed place
+  void drop_derived(std::size_t member);  // columns of this member in block and factor
+  void look_if_in_place();
+  void locate() const;
+  // The expansion at these members, in double precision.
+  std::vector<double> values_at(const Expansion& e, const std::vector<std::size_t>& wanted);
+  // What the margin's part of it is at the margin, by the kernel values in the factor: the place of
+  // each member among its values, or -1. Nothing where that does not pay.
+  Positions product_by_factor(const Expansion& e, std::vector<double>& out) const;
+  std::shared_ptr<const SinglePoints> single_;
+  std::unique_ptr<SingleMatrix> matrix_;
+  bool in_place_ = true;  // slot[m] == m for all members
+  // By slots, the first so many members: the others follow when somebody asks.
+  mutable std::vector<std::int64_t> member_at_;
+  mutable std::size_t n_located_ = 0;
+  std::vector<double> buffer_;
+};
+
+struct PathResult {
+  bool finished;
+  std::int64_t breakpoints;
+};
+
+// Move boxes and targets to new values along the path of optima.
+PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
+                       const std::vector<double>& lo, const std::vector<double>& hi,
+                       const PerGroup& target);
+
+struct SmoResult {
+  bool converged;
+  std::int64_t iterations;
+};
+
+SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking);
+
+// The same by blocks, for kernels whose rows the core computes itself. If a polish follows, members
+// that were set aside may be left behind.
+SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
+                    bool polish_follows);
+
+struct PolishResult {
+  bool finished;
+  std::int64_t rounds;
+};
+
+enum class Pace { several, one };  // violators that enter the margin set at a time
+
+// Ends when no KKT violation exceeds `goal`, or when none exceeds `floor` (what rounding permits)
+// and the violations fall no more.
+PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds);
+
+}  // namespace supple

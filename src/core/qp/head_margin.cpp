@@ -1,0 +1,202 @@
+// The margin set of a head: its factor and the block of kernel values derived from it.
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "qp/head.hpp"
+
+namespace supple {
+
+Head::Margin Head::margin_inside() const {
+  Margin margin;
+  const std::size_t count = n_inside();
+  for (Slots* values : {&margin.variables, &margin.groups, &margin.slots}) values->reserve(count);
+  double sum = 0.0;
+  for (std::size_t v = variables(); v-- > 0;)
+    if (inside(v)) margin.variables.push_back(static_cast<std::int64_t>(v));
+  // Any order will do, but the end of the factor is where a removal is cheap, and those next to a
+  // bound are mostly the first to go.
+  const auto to_bound = [&](std::int64_t k) {
+    const auto v = static_cast<std::size_t>(k);
+    return std::min(x[v] - lo[v], hi[v] - x[v]);
+  };
+  std::stable_sort(margin.variables.begin(), margin.variables.end(),
+                   [&](std::int64_t a, std::int64_t b) { return to_bound(a) > to_bound(b); });
+  for (std::int64_t k : margin.variables) {
+    const auto v = static_cast<std::size_t>(k);
+    margin.groups.push_back(group[v]);
+    margin.slots.push_back(slot[member_of(v)]);
+    sum += diagonal(v);
+  }
+  if (sum > 0.0) margin.sigma = sum / static_cast<double>(margin.slots.size());
+  return margin;
+}
+
+void Head::build_factor() {
+  const Margin margin = margin_inside();
+  if (margin.slots.empty()) return;
+  factor.build(
+      margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
+      gram.threads,
+      [&](double* upper, std::size_t stride) { gram.among(margin.slots, upper, stride); });
+}
+
+std::size_t Head::margin_changes() const {
+  std::vector<char> in_factor(variables(), 0);
+  for (std::int64_t v : factor.variables()) in_factor[static_cast<std::size_t>(v)] = 1;
+  std::size_t changes = 0;
+  for (std::size_t v = 0; v < variables(); ++v) changes += inside(v) != (in_factor[v] != 0);
+  return changes;
+}
+
+// A change costs two passes over the factor.
+bool Head::nearly_factored() const {
+  constexpr std::size_t kFew = 8, kShare = 64;
+  return factor.size() > 0 && margin_changes() <= kFew + factor.size() / kShare;
+}
+
+std::size_t Head::n_inside() const {
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < variables(); ++v) count += (lo[v] < x[v]) & (x[v] < hi[v]);
+  return count;
+}
+
+bool Head::factored() const {
+  for (std::int64_t v : factor.variables())
+    if (!inside(static_cast<std::size_t>(v))) return false;
+  return n_inside() == factor.size();
+}
+
+void Head::forget_factor() {
+  factor.clear();
+  block.clear();
+  gram.let_go(block);
+  release();
+}
+
+bool Head::enter_margin(const std::vector<std::size_t>& entering,
+                        const std::vector<double>& right_sides) {
+  Slots slots;  // of the factor's variables to be
+  for (std::int64_t v : factor.variables())
+    slots.push_back(slot[member_of(static_cast<std::size_t>(v))]);
+  std::vector<Factor::Entry> entries;
+  for (std::size_t k = 0; k < entering.size(); ++k) {
+    const std::size_t v = entering[k];
+    slots.push_back(slot[member_of(v)]);
+    entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
+  }
+  Slots own(slots.end() - static_cast<std::ptrdiff_t>(entering.size()), slots.end());
+  if (block.owners().size() == members() && 2 * members() > gram.size())  // it will need their rows
+    for (std::int64_t s : own) gram.row(static_cast<std::size_t>(s));
+  std::vector<double> columns(own.size() * slots.size());
+  gram.values(own, slots, columns.data());
+  if (factor.size() == 0) {
+    const double own = diagonal(entering[0]);
+    factor.set_sigma(own > 0.0 ? own : 1.0);
+  }
+  return factor.append(entries, columns.data());
+}
+
+void Head::leave_margin(const std::vector<std::size_t>& leaving,
+                        const std::vector<double>& shares) {
+  const auto& present = factor.variables();
+  std::vector<std::pair<std::size_t, double>> found;  // positions, with shares
+  for (std::size_t k = 0; k < leaving.size(); ++k) {
+    const auto at =
+        std::find(present.begin(), present.end(), static_cast<std::int64_t>(leaving[k]));
+    if (at == present.end()) throw std::logic_error("a variable left a factor that had none of it");
+    found.emplace_back(at - present.begin(), shares[k]);
+  }
+  std::sort(found.begin(), found.end());
+  std::vector<std::size_t> positions;
+  std::vector<double> sorted;
+  for (const auto& [position, share] : found) {
+    positions.push_back(position);
+    sorted.push_back(share);
+  }
+  factor.remove(positions, sorted);
+}
+
+void Head::sync_block() {
+  std::vector<char> wanted(variables(), 0);
+  for (std::int64_t v : factor.variables()) wanted[static_cast<std::size_t>(v)] = 1;
+  std::vector<std::size_t> idle;
+  for (std::size_t j = block.columns(); j-- > 0;) {
+    const std::int64_t v = block.variables()[j];
+    if (v != MarginBlock::kNobody && wanted[static_cast<std::size_t>(v)])
+      wanted[static_cast<std::size_t>(v)] = 0;
+    else
+      idle.push_back(j);
+  }
+  if (idle.size() > factor.size() / 8 + 8) block.remove_columns(idle);
+  std::vector<std::int64_t> missing;
+  for (std::int64_t v : factor.variables())
+    if (wanted[static_cast<std::size_t>(v)]) missing.push_back(v);
+  append_columns(missing);
+}
+
+namespace {
+
+constexpr std::size_t kTogether = 64;  // rows or columns of the block that are computed at a time
+
+}  // namespace
+
+void Head::append_columns(const std::vector<std::int64_t>& entering) {
+  const auto& owners = block.owners();
+  const std::size_t columns = block.columns() + entering.size();
+  gram.hold(block, block.bytes_with(owners.size(), columns));
+  block.reserve(owners.size(), columns);
+  Slots targets(owners.size());
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    targets[i] = slot[static_cast<std::size_t>(owners[i])];
+  std::vector<double> values;
+  for (std::size_t first = 0; first < entering.size(); first += kTogether) {
+    const std::size_t count = std::min(kTogether, entering.size() - first);
+    Slots own(count);
+    for (std::size_t k = 0; k < count; ++k)
+      own[k] = slot[member_of(static_cast<std::size_t>(entering[first + k]))];
+    values.resize(count * targets.size());
+    gram.values(own, targets, values.data());
+    block.append_columns(entering.data() + first, count, values.data());
+  }
+}
+
+void Head::give_rows(const std::vector<std::int64_t>& wanted) {
+  std::vector<std::int64_t> fresh;
+  for (std::int64_t m : wanted)
+    if (!block.has_row(static_cast<std::size_t>(m))) fresh.push_back(m);
+  if (fresh.empty()) return;
+  const std::size_t rows = block.owners().size() + fresh.size();
+  gram.hold(block, block.bytes_with(rows, block.columns()));
+  block.reserve(rows, block.columns());
+  Slots targets;
+  for (std::int64_t v : block.variables())  // nobody reads what stands for nobody
+    targets.push_back(v == MarginBlock::kNobody ? slot[0]
+                                                : slot[member_of(static_cast<std::size_t>(v))]);
+  std::vector<double> values;
+  for (std::size_t first = 0; first < fresh.size(); first += kTogether) {
+    const std::size_t count = std::min(kTogether, fresh.size() - first);
+    Slots own(count);
+    for (std::size_t k = 0; k < count; ++k)
+      own[k] = slot[static_cast<std::size_t>(fresh[first + k])];
+    values.resize(count * targets.size());
+    gram.values(own, targets, values.data());
+    block.append_rows(fresh.data() + first, count, values.data());
+  }
+}
+
+bool Head::rows_for_all() {
+  constexpr std::size_t kFew = 1024;  // members: a small block costs less than to look for values
+  constexpr double kTame = 0x1p-10;
+  return members() <= kFew || !gram.quick_in_single() ||
+         !(gram.linear() || single_error() < kTame * gram.largest_diagonal());
+}
+
+void Head::drop_derived(std::size_t member) {
+  for (std::size_t i = factor.size(); i-- > 0;)
+    if (member_of(static_cast<std::size_t>(factor.variables()[i])) == member) factor.remove(i);
+  for (std::size_t v = member * per; v < (member + 1) * per; ++v)
+    block.rename(static_cast<std::int64_t>(v), MarginBlock::kNobody);
+}
+
+}  // namespace supple

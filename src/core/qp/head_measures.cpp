@@ -1,0 +1,136 @@
+// How large the terms of a head are, and how far it is from its optimum.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "qp/head.hpp"
+
+namespace supple {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+double Head::scale(const std::vector<double>& kx) const {
+  if (n_groups == 1 || largest_c() > 0.0) return magnitude(kx);
+  constexpr double kRoundings = 16.0;
+  const double half_width = 0.5 * (mu[1] - mu[0]);
+  return half_width > kRoundings * rounding() ? half_width : 0.0;
+}
+
+double Head::magnitude(const std::vector<double>& kx) const {
+  double value = largest_c();
+  if (value == 0.0) {
+    for (std::size_t v = 0; v < variables(); ++v)
+      if (!fixed(v)) value = std::max(value, std::abs(kx[member_of(v)]));
+    value = std::max(value, 1e-6 * mass() * largest_diagonal());
+  }
+  return value > 0.0 ? value : 1.0;
+}
+
+double Head::largest_c() const {
+  double best = 0.0;
+#pragma omp simd reduction(max : best)
+  for (std::size_t v = 0; v < c.size(); ++v)
+    best = std::max(best, lo[v] < hi[v] ? std::abs(c[v]) : 0.0);
+  return best;
+}
+
+double Head::largest_diagonal() const {
+  if (gram.constant_diagonal()) return gram.largest_diagonal();
+  double best = 0.0;
+  for (std::size_t v = 0; v < variables(); ++v)
+    if (!fixed(v)) best = std::max(best, std::abs(diagonal(v)));
+  return best;
+}
+
+double Head::rounding() const {
+  return std::numeric_limits<double>::epsilon() * (largest_c() + mass() * largest_diagonal());
+}
+
+bool Head::finite() const {
+  double sum = mu[0] * 0.0 + mu[1] * 0.0;  // NaN as soon as one value is NaN or infinite
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t v = 0; v < x.size(); ++v) sum += x[v] * 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t m = 0; m < F.size(); ++m) sum += F[m] * 0.0;
+  return sum == 0.0;
+}
+
+PerGroup Head::missing() const {
+  PerGroup out = target;
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    double sum = 0.0;
+    if (n_groups == 1) {
+#pragma omp simd reduction(+ : sum)
+      for (std::size_t v = 0; v < x.size(); ++v) sum += x[v];
+    } else {
+#pragma omp simd reduction(+ : sum)
+      for (std::size_t v = 0; v < x.size(); ++v) sum += group[v] == e ? x[v] : 0.0;
+    }
+    out[e] -= sum;
+  }
+  return out;
+}
+
+bool Head::balanced(double share) const {
+  const PerGroup m = missing();
+  return std::max(std::abs(m[0]), std::abs(m[1])) <= share * mass();
+}
+
+double Head::violation(const std::vector<double>& kx) const {
+  // Without branches: which side a variable is on cannot be predicted.
+  double below = 0.0, above = 0.0, extent = 0.0;
+  for (std::size_t v = 0; v < variables(); ++v) {
+    const double g = kx[member_of(v)] - c[v] + mu[group[v]];
+    const bool counts = lo[v] < hi[v] && !is_behind(member_of(v));
+    below = std::max(below, counts && x[v] < hi[v] ? -g : 0.0);
+    above = std::max(above, counts && x[v] > lo[v] ? g : 0.0);
+    extent += counts ? g * 0.0 : 0.0;  // NaN as soon as one g is NaN or infinite
+  }
+  return extent == 0.0 ? std::max(below, above) : kInf;
+}
+
+Audit Head::audit() const {
+  const double by_margin = scale(F);
+  return {violation(F), by_margin > 0.0 ? by_margin : magnitude(F), rounding(), balanced(1e-13)};
+}
+
+Head::Slack Head::slack(std::size_t fewest) const {
+  std::vector<double> of(members(), kInf);
+  std::size_t needed = 0;
+  for (std::size_t m = 0; m < members(); ++m) {
+    for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
+      if (x[v] < hi[v]) of[m] = std::min(of[m], gradient(v));
+      if (x[v] > lo[v]) of[m] = std::min(of[m], -gradient(v));
+    }
+    needed += of[m] <= 0.0;
+  }
+  const std::size_t wanted = std::max(fewest, 3 * needed);
+  if (wanted >= members()) return {of, kInf};
+  std::vector<double> sorted = of;
+  const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(wanted);
+  std::nth_element(sorted.begin(), last, sorted.end());
+  return {std::move(of), *last};
+}
+
+std::size_t Head::violators(double eps) const {
+  std::size_t count = 0;
+  for (std::size_t v = 0; v < variables(); ++v) {
+    if (fixed(v)) continue;
+    const double g = gradient(v);
+    count += (x[v] < hi[v] && g < -eps) || (x[v] > lo[v] && g > eps);
+  }
+  return count;
+}
+
+double Head::objective(const std::vector<double>& kx) const {
+  double value = 0.0;
+  for (std::size_t v = 0; v < variables(); ++v)
+    value += x[v] * (0.5 * kx[member_of(v)] - c[v]);
+  return value;
+}
+
+}  // namespace supple

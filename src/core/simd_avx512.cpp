@@ -1,3 +1,0 @@
-#define SUPPLE_SIMD_TABLE simd_table_avx512
-#define SUPPLE_SIMD_NAME "AVX-512"
-#include "simd_kernels.inc"

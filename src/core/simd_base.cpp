@@ -1,3 +1,0 @@
-#define SUPPLE_SIMD_TABLE simd_table_base
-#define SUPPLE_SIMD_NAME "baseline"
-#include "simd_kernels.inc"

@@ -1,0 +1,435 @@
+// The block solver: decomposition with a working set of up to some thousand members. The kernel
+// rows of those that join come in one block, SMO solves the small QP, and one pass brings the
+// gradient of all members up to date. Kernel rows are in single precision and cached; whenever the
+// working sets run dry, F is brought up to date in double precision, so that the errors of the rows
+// do not stay.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "solvers/active_set.hpp"
+#include "kernels/row_cache.hpp"
+#include "linalg/threads.hpp"
+#include "linalg/watch.hpp"
+#include "solvers/working_set.hpp"
+
+namespace supple {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr std::size_t kFewest = 64, kFresh = 128;  // members that join the working set at first
+constexpr std::size_t kLargest = 3072;             // working set
+constexpr double kShare = 0.1;        // of the gap that the small QP may leave
+constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
+
+class BlockSolver {
+ public:
+  BlockSolver(Head& head, bool shrinking, bool polish_follows);
+  SmoResult run(double eps, std::int64_t max_iterations);
+
+ private:
+  const SinglePoints& points() { return part_ ? *part_ : h.single(); }
+  void activate_all();
+  WorkingSet::Change choose(const Extremes& e, double eps);
+  void leave(const Extremes& e, std::size_t joining, WorkingSet::Change& change);
+  std::size_t largest_set() const;
+  PerGroup levels(const Extremes& e) const;
+  void fill_local(double unit);
+  void fill_kernel(const Positions& joined);
+  bool whole() const { return set_.size() == active_.size(); }
+  void spread();
+  void set_aside_far();
+  void keep(const Positions& kept);
+  double drift() const;
+  double roughness() const;  // what the changes of x have added to that of F
+  void leave_behind();  // F of the active members goes to the head
+  void catch_up();      // and that of the others follows, in single precision
+
+  Head& h;
+  bool shrinking_, polish_follows_;
+  std::vector<double> x_known_;  // the x that h.F belongs to
+  Positions movable_;            // members with a box that is not a point
+  bool in_order_;                // all members are movable, and in their order
+  ActiveSet active_;             // those of them that have not been set aside
+  bool shrunk_ = false;
+  double slack_ = kInf;          // that F of those set aside as far may use up
+  SingleMatrix* matrix_ = nullptr;  // all members are then one working set
+  std::unique_ptr<SinglePoints> part_;  // the active members, unless they are all
+  std::unique_ptr<RowCache> rows_;
+  WorkingSet set_;
+  std::uint32_t round_ = 0;
+  bool linear_;
+  // What bounds the errors of F: how rough it was when it was last made sharp, and the changes of x
+  // that it has followed in single precision since, to and fro.
+  Head::Known reference_;
+  double moved_ = 0.0;
+};
+
+BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
+    : h(head),
+      shrinking_(shrinking),
+      polish_follows_(polish_follows),
+      x_known_(head.x),
+      active_(head),
+      set_(head.n_groups, head.per),
+      linear_(head.gram.linear()),
+      reference_{head.x, head.F, head.rough} {
+  movable_.reserve(h.members());
+  for (std::size_t m = 0; m < h.members(); ++m)
+    for (std::size_t j = 0; j < h.per; ++j)
+      if (!h.fixed(m * h.per + j)) {
+        movable_.push_back(static_cast<std::int32_t>(m));
+        break;
+      }
+  if (h.n_groups > 1)  // members of one group come together
+    std::stable_partition(movable_.begin(), movable_.end(), [&](std::int32_t m) {
+      return h.group[static_cast<std::size_t>(m) * h.per] == 0;
+    });
+  in_order_ = movable_.size() == h.members() && std::is_sorted(movable_.begin(), movable_.end());
+  if (in_order_) matrix_ = h.matrix();
+}
+
+void BlockSolver::activate_all() {
+  active_.assign(movable_);
+  part_.reset();
+  if (!in_order_) part_ = h.single().subset(movable_);
+  rows_.reset();
+  set_.restart(active_.size(), kLargest);
+  set_.local.matrix = matrix_;
+  shrunk_ = false;
+  slack_ = kInf;
+}
+
+// Those at a bound that they do not strive to leave make room for the most violating from both
+// ends. The others stay: a working set that holds the whole margin set is solved for all of it, and
+// who violates then will most likely be a support vector.
+WorkingSet::Change BlockSolver::choose(const Extremes& e, double eps) {
+  WorkingSet::Change change;
+  if (matrix_ || active_.size() <= Head::kWhole) {
+    for (Positions& joining : change.joining) joining.reserve(active_.size());
+    for (std::size_t a = 0; a < active_.size(); ++a)
+      if (!set_.holds(a)) change.joining[active_.group(a)].push_back(static_cast<std::int32_t>(a));
+    return change;
+  }
+  const std::size_t most = largest_set();
+  const std::size_t base = std::clamp(active_.size() / 16, kFewest, kFresh);
+  const std::size_t fresh = std::min(std::clamp(set_.size() / 4, base, 3 * kFresh), most / 2);
+  Positions joining;
+  if (set_.size() == 0) {  // a problem that was solved before begins with its margin set
+    joining = active_.inside();
+    joining.resize(std::min(joining.size(), most - fresh));
+  }
+  std::vector<char> taken(active_.size(), 0);
+  for (std::int32_t a : joining) taken[static_cast<std::size_t>(a)] = 1;
+  const Positions worst = active_.worst(
+      e, eps, fresh, [&](std::size_t a) { return set_.holds(a) || taken[a]; });
+  joining.insert(joining.end(), worst.begin(), worst.end());
+  std::sort(joining.begin(), joining.end());
+  for (std::int32_t a : joining)
+    change.joining[active_.group(static_cast<std::size_t>(a))].push_back(a);
+  leave(e, joining.size(), change);
+  return change;
+}
+
+void BlockSolver::leave(const Extremes& e, std::size_t joining, WorkingSet::Change& change) {
+  const PerGroup level = levels(e);
+  Positions staying;
+  for (std::int32_t t : set_.held()) {
+    const std::size_t a = set_.who(t);
+    bool content = set_.since(t) + 1 < round_;
+    for (std::size_t j = 0; j < h.per && content; ++j) {
+      const std::size_t v = active_.member(a) * h.per + j;
+      const double g = active_.F[a] - h.c[v] - level[h.group[v]];
+      content = (h.x[v] <= h.lo[v] && g > 0.0) || (h.x[v] >= h.hi[v] && g < 0.0);
+    }
+    if (content)
+      change.leaving[active_.group(a)].push_back(t);
+    else
+      staying.push_back(t);
+  }
+  const std::size_t most = largest_set();
+  if (staying.size() + joining <= most) return;
+  // Too many for one set: those that joined first go.
+  const auto surplus =
+      static_cast<std::ptrdiff_t>(std::min(staying.size(), staying.size() + joining - most));
+  std::nth_element(staying.begin(), staying.begin() + surplus, staying.end(),
+                   [&](std::int32_t s, std::int32_t t) { return set_.since(s) < set_.since(t); });
+  for (auto t = staying.begin(); t != staying.begin() + surplus; ++t)
+    change.leaving[active_.group(set_.who(*t))].push_back(*t);
+}
+
+// As many as a fourth of the cache has room for with each other, and all of it with their rows.
+std::size_t BlockSolver::largest_set() const {
+  const std::size_t bytes = h.gram.cache_bytes();
+  const auto fitting = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes / 16)));
+  const std::size_t most = std::clamp(fitting, 2 * kFresh, kLargest);
+  if (linear_) return most;
+  return std::min(most, rows_ ? rows_->capacity() : RowCache::capacity(active_.size(), bytes));
+}
+
+// Where F - c of margin variables is to be found.
+PerGroup BlockSolver::levels(const Extremes& e) const {
+  PerGroup sum{}, count{}, level{};
+  for (std::int32_t t : set_.held()) {
+    const std::size_t a = set_.who(t);
+    for (std::size_t j = 0; j < h.per; ++j) {
+      const std::size_t v = active_.member(a) * h.per + j;
+      if (!h.inside(v)) continue;
+      sum[h.group[v]] += active_.F[a] - h.c[v];
+      count[h.group[v]] += 1.0;
+    }
+  }
+  for (std::size_t g = 0; g < h.n_groups; ++g)
+    level[g] = count[g] > 0.0 ? sum[g] / count[g] : 0.5 * (e.up[g] + e.low[g]);
+  return level;
+}
+
+// The QP of the working set.
+void BlockSolver::fill_local(double unit) {
+  LocalProblem& local = set_.local;
+  local.unit = unit;
+  for (std::int32_t t : set_.held()) {
+    const std::size_t a = set_.who(t);
+    for (std::size_t j = 0; j < h.per; ++j) {
+      const std::size_t v = active_.member(a) * h.per + j;
+      const std::size_t at = j * set_.columns() + static_cast<std::size_t>(t);
+      local.x[at] = h.x[v];
+      local.lo[at] = h.lo[v];
+      local.hi[at] = h.hi[v];
+      local.G[at] = static_cast<float>((active_.F[a] - h.c[v]) / unit);
+      local.diagonal[at] = static_cast<float>(h.diagonal(v));
+    }
+  }
+}
+
+void BlockSolver::fill_kernel(const Positions& joined) {
+  if (joined.empty() || matrix_) return;
+  // All at once, and no free places among them: places are in the order of the members.
+  if (whole() && joined.size() == set_.size() && set_.columns() == set_.size()) {
+    points().among(set_.local.kernel(), set_.local.stride, h.gram.threads);
+    return;
+  }
+  const Positions& held = set_.held();
+  Positions members(held.size());
+  for (std::size_t k = 0; k < held.size(); ++k)
+    members[k] = static_cast<std::int32_t>(set_.who(held[k]));
+  if (!linear_ && !whole()) {
+    if (!rows_) rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
+    rows_->fetch(points(), members, h.gram.threads);
+  }
+  // To gather the values from rows that are in no cache would take longer.
+  set_.fill(joined, *points().subset(members), h.gram.threads);
+}
+
+// The changes of the working set go to x and to F of all active members.
+void BlockSolver::spread() {
+  LocalProblem& local = set_.local;
+  Positions changed, places;
+  std::vector<double> coefficient;
+  double unit = 0.0;
+  for (Positions* which : {&changed, &places}) which->reserve(set_.size());
+  coefficient.reserve(set_.size());
+  for (std::int32_t t : set_.held()) {
+    const std::size_t a = set_.who(t), m = active_.member(a);
+    double change = 0.0;
+    for (std::size_t j = 0; j < h.per; ++j) {
+      double& x = h.x[m * h.per + j];
+      const double x_new = local.x[j * set_.columns() + static_cast<std::size_t>(t)];
+      if (x_new == x) continue;
+      change += x_new - x;
+      x = x_new;
+      active_.moved(a, j);
+    }
+    if (change == 0.0) continue;
+    changed.push_back(static_cast<std::int32_t>(a));
+    places.push_back(t);
+    coefficient.push_back(change);
+    moved_ += std::abs(change);
+    unit = std::max(unit, std::abs(change));
+  }
+  if (unit > 0x1p-60 && unit < 0x1p60) unit = 1.0;    // single precision has room for them
+  for (double& change : coefficient) change /= unit;  // or will have
+  std::vector<const float*> row(changed.size());
+  if (whole()) {  // the rows of the working set say all
+    for (std::size_t k = 0; k < changed.size(); ++k)
+      row[k] = local.row(static_cast<std::size_t>(places[k]));
+    std::vector<double> added(set_.columns(), 0.0);
+    simd().add_rows_single(row.data(), coefficient.data(), row.size(), added.data(), added.size());
+    for (std::int32_t t : set_.held())
+      active_.F[set_.who(t)] += unit * added[static_cast<std::size_t>(t)];
+    return;
+  }
+  if (linear_) {
+    std::vector<double> added(active_.size(), 0.0);
+    points().add_linear(changed, coefficient, added.data(), added.size());
+    simd().axpy(unit, added.data(), active_.F.data(), added.size());
+    return;
+  }
+  for (std::size_t k = 0; k < changed.size(); ++k)
+    row[k] = rows_->row(static_cast<std::size_t>(changed[k]));
+  share(h.gram.threads, active_.size(), kGrain, [&](std::size_t from, std::size_t to) {
+    std::vector<const float*> part(row.size());
+    std::vector<double> added(kGrain);
+    // A piece of the sum stays in the first-level cache while all rows are added.
+    for (std::size_t start = from; start < to; start += kGrain) {
+      look();
+      const std::size_t length = std::min(to, start + kGrain) - start;
+      for (std::size_t k = 0; k < row.size(); ++k) part[k] = row[k] + start;
+      double* F = active_.F.data() + start;
+      if (unit == 1.0) {
+        simd().add_rows_single(part.data(), coefficient.data(), part.size(), F, length);
+        continue;
+      }
+      std::fill_n(added.begin(), length, 0.0);
+      simd().add_rows_single(part.data(), coefficient.data(), part.size(), added.data(), length);
+      simd().axpy(unit, added.data(), F, length);
+    }
+  });
+}
+
+// A problem that was solved before some examples joined or left: those far from the margin will
+// hardly move.
+void BlockSolver::set_aside_far() {
+  const Head::Slack slack = h.slack(Head::kWhole);
+  if (slack.far == kInf) return;
+  Positions kept;
+  for (std::size_t a = 0; a < active_.size(); ++a)
+    if (slack.of[active_.member(a)] < slack.far) kept.push_back(static_cast<std::int32_t>(a));
+  keep(kept);
+  if (shrunk_) slack_ = slack.far;
+}
+
+// How far F has moved where x has not.
+double BlockSolver::drift() const {
+  double most = 0.0;
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    const auto m = active_.member(a);
+    bool moved = false;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) moved |= h.x[v] != x_known_[v];
+    if (!moved) most = std::max(most, std::abs(active_.F[a] - h.F[m]));
+  }
+  return most;
+}
+
+void BlockSolver::keep(const Positions& kept) {
+  if (kept.size() * 3 > active_.size() * 2) return;
+  if (!shrunk_) {
+    leave_behind();
+    catch_up();
+  }
+  shrunk_ = true;
+  if (kept.size() <= Head::kWhole)
+    rows_.reset();  // the working set will hold all values
+  else if (rows_)
+    rows_->keep(kept);
+  part_ = points().subset(kept);
+  Positions moved(active_.size(), -1);
+  for (std::size_t k = 0; k < kept.size(); ++k)
+    moved[static_cast<std::size_t>(kept[k])] = static_cast<std::int32_t>(k);
+  WorkingSet::Change change;
+  for (std::int32_t t : set_.held())
+    if (moved[set_.who(t)] < 0) change.leaving[active_.group(set_.who(t))].push_back(t);
+  set_.exchange(std::move(change), round_);
+  active_.keep(kept);
+  set_.renumber(moved, kept.size());
+}
+
+// The error of a kernel value is the same whenever it is used, so it comes in by what x has changed
+// on the whole; each addition rounds anew.
+double BlockSolver::roughness() const {
+  constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
+  double changed = 0.0;
+  for (std::size_t v = 0; v < h.variables(); ++v) changed += std::abs(h.x[v] - reference_.x[v]);
+  const double lost = changed > 0.0 ? changed * h.single_error() : 0.0;
+  return lost + moved_ * kAddition * h.gram.largest_diagonal();
+}
+
+void BlockSolver::leave_behind() {
+  const double added = roughness(), least = h.rounding();
+  for (double& rough : h.rough) rough = std::max(rough, least);
+  for (std::size_t a = 0; a < active_.size(); ++a) {
+    const auto m = active_.member(a);
+    h.F[m] = active_.F[a];
+    h.rough[m] = std::max(h.rough[m], reference_.rough[m] + added);
+  }
+  if (active_.size() < h.members()) {
+    std::vector<char> aside(h.members(), 1);
+    for (std::size_t a = 0; a < active_.size(); ++a) aside[active_.member(a)] = 0;
+    h.behind.clear();
+    h.leave_behind(aside, x_known_);
+  }
+  h.note_changes(1);
+}
+
+void BlockSolver::catch_up() {
+  h.catch_up();
+  x_known_ = h.x;
+}
+
+SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
+  std::int64_t iterations = 0;
+  activate_all();
+  if (shrinking_ && !linear_ && h.factor.size() > 0) set_aside_far();
+  double known_gap = kInf;  // at the last F in double precision
+  while (true) {
+    const Extremes e = active_.extremes();
+    const double now = e.gap(h.n_groups);
+    const bool out_of_time = max_iterations >= 0 && iterations >= max_iterations;
+    if (now <= eps || out_of_time) {
+      // A polish that follows looks at those set aside when it has finished with the others.
+      const bool leave = polish_follows_ && shrunk_ && !out_of_time && drift() < slack_;
+      leave_behind();
+      if (!leave) catch_up();
+      h.balance_mu();
+      // Its kernel values serve to sharpen F, too.
+      if (polish_follows_ && !h.nearly_factored()) h.build_factor();
+      h.sharpen(&reference_);
+      if (shrunk_ && !leave) active_.assign(movable_);
+      active_.refresh();
+      const double exact = active_.extremes().gap(h.n_groups);
+      if (leave && exact > eps) catch_up();
+      // Rows in single precision may be too coarse to come closer.
+      if (exact <= eps || out_of_time || exact > 0.5 * known_gap) {
+        h.balance_mu();
+        return {exact <= eps, iterations};
+      }
+      known_gap = exact;
+      reference_ = {h.x, h.F, h.rough};
+      moved_ = 0.0;
+      if (shrunk_) activate_all();
+      continue;
+    }
+    tell([&] {
+      return News{Phase::solving, h.members() - active_.violators(e, eps), h.members(), now};
+    });
+    if (shrinking_ && !linear_ && !matrix_ && active_.size() > 4 * kFresh && set_.size() > 0)
+      keep(active_.unsettled(e));
+    ++round_;
+    fill_kernel(set_.exchange(choose(e, eps), round_));
+    fill_local(now);
+    constexpr std::int64_t kMost = 50'000;
+    const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
+    const std::int64_t spent =
+        set_.local.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
+    iterations += spent;
+    spread();
+    if (spent == 0) {  // no pair of the working set moves: rounding
+      leave_behind();
+      catch_up();
+      h.balance_mu();
+      h.sharpen(&reference_);
+      return {false, iterations};
+    }
+  }
+}
+
+}  // namespace
+
+SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
+                    bool polish_follows) {
+  return BlockSolver(head, shrinking, polish_follows).run(eps, max_iterations);
+}
+
+}  // namespace supple

@@ -1,0 +1,121 @@
+// One update by the path: not at all where nothing moves, straight or step by step, and once more
+// for those that the screening has missed.
+#include <algorithm>
+#include <limits>
+
+#include "solvers/path.hpp"
+
+namespace supple {
+
+namespace {
+
+// Nothing but bounds that are not in use would move: the commonest case of all, an example that
+// is classified well, needs no path.
+bool only_idle_bounds(const Head& h, const std::vector<std::int64_t>& moved,
+                      const std::vector<double>& lo, const std::vector<double>& hi,
+                      const PerGroup& target) {
+  for (std::size_t e = 0; e < h.n_groups; ++e)
+    if (target[e] != h.target[e]) return false;
+  for (std::size_t k = 0; k < moved.size(); ++k) {
+    const auto v = static_cast<std::size_t>(moved[k]);
+    const double dlo = lo[k] - h.lo[v], dhi = hi[k] - h.hi[v];
+    const Side side = side_of(h, v, dlo, dhi);
+    const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.peak_mass;
+    if (side == Side::margin && !(lo[k] + rounding < h.x[v] && h.x[v] < hi[k] - rounding))
+      return false;
+    if (side != Side::margin && (side == Side::upper ? dhi : dlo) != 0.0) return false;
+  }
+  return true;
+}
+
+// F in double precision of these variables' members.
+void sharpen(Head& h, const std::vector<std::int64_t>& variables) {
+  std::vector<std::size_t> rough;
+  for (std::int64_t k : variables)
+    if (const std::size_t m = h.member_of(static_cast<std::size_t>(k)); h.rough[m] > 0.0)
+      rough.push_back(m);
+  h.sharpen(rough);
+}
+
+// Variables on bounds that violate KKT by more than rounding: sleepers that passed zero unseen.
+std::vector<std::int64_t> latecomers(Head& h) {
+  const double rounding = 16.0 * h.rounding();
+  const auto violates = [&](std::int64_t k) {
+    const auto v = static_cast<std::size_t>(k);
+    return !h.fixed(v) && !h.inside(v) &&
+           (h.x[v] < h.hi[v] ? -h.gradient(v) : h.gradient(v)) > rounding;
+  };
+  std::vector<std::int64_t> found;
+  for (std::size_t v = 0; v < h.variables(); ++v)
+    if (violates(static_cast<std::int64_t>(v))) found.push_back(static_cast<std::int64_t>(v));
+  sharpen(h, found);
+  std::erase_if(found, [&](std::int64_t v) { return !violates(v); });
+  return found;
+}
+
+PathResult walk(Head& head, const std::vector<std::int64_t>& moved, const std::vector<double>& lo,
+                const std::vector<double>& hi, const PerGroup& target) {
+  Path straight(head, moved, lo, hi, target);
+  if (straight.leap()) return {true, std::max<std::int64_t>(1, straight.changes_made())};
+  if (!head.factored()) return {false, 0};
+  return Path(head, moved, lo, hi, target).run();
+}
+
+// With an empty box any variable is optimal: latecomers get one, and it opens on a path of its own.
+PathResult open_again(Head& head, const std::vector<std::int64_t>& late) {
+  std::vector<double> lo, hi;
+  for (std::int64_t k : late) {
+    const auto v = static_cast<std::size_t>(k);
+    lo.push_back(head.lo[v]);
+    hi.push_back(head.hi[v]);
+    head.lo[v] = head.hi[v] = head.x[v];
+  }
+  const PathResult result = walk(head, late, lo, hi, PerGroup(head.target));
+  for (std::size_t k = 0; k < late.size(); ++k) {  // also where it has stopped half-way
+    head.lo[static_cast<std::size_t>(late[k])] = lo[k];
+    head.hi[static_cast<std::size_t>(late[k])] = hi[k];
+  }
+  return result;
+}
+
+}  // namespace
+
+PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
+                       const std::vector<double>& lo, const std::vector<double>& hi,
+                       const PerGroup& target) {
+  // Few members decide, and only these need an F in double precision: those whose box opens, those
+  // on the margin, and whoever the path takes into it.
+  std::vector<std::int64_t> opening;
+  for (std::int64_t v : moved)
+    if (head.fixed(static_cast<std::size_t>(v))) opening.push_back(v);
+  sharpen(head, opening);
+  if (only_idle_bounds(head, moved, lo, hi, target)) {
+    for (std::size_t k = 0; k < moved.size(); ++k) {
+      head.lo[static_cast<std::size_t>(moved[k])] = lo[k];
+      head.hi[static_cast<std::size_t>(moved[k])] = hi[k];
+    }
+    for (std::size_t e = 0; e < head.n_groups; ++e)
+      if (!head.factor.has_group(e)) {  // its interval may have changed
+        head.sharpen();
+        head.balance_mu();
+      }
+    return {true, 0};
+  }
+  const struct Released {  // what blocks are computed from, so that not every head keeps a copy
+    Head& head;
+    ~Released() { head.release(); }
+  } scope{head};
+  head.sharpen();
+  PathResult result = walk(head, moved, lo, hi, target);
+  constexpr int kTimes = 2;
+  constexpr std::size_t kFew = 16;
+  for (int again = 0; again < kTimes && result.finished; ++again) {
+    const std::vector<std::int64_t> late = latecomers(head);
+    if (late.empty() || late.size() > kFew) break;  // the polish lets many enter at once
+    const PathResult more = open_again(head, late);
+    result = {more.finished, result.breakpoints + more.breakpoints};
+  }
+  return result;
+}
+
+}  // namespace supple

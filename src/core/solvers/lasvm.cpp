@@ -1,0 +1,260 @@
+#include "solvers/lasvm.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "linalg/watch.hpp"
+
+namespace supple {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+}  // namespace
+
+Lasvm::Lasvm(Gram& gram, std::vector<Head*> heads, std::vector<std::vector<Seat>> seats)
+    : gram_(gram), seats_(std::move(seats)) {
+  for (Head* head : heads) {
+    machines_.emplace_back();
+    machines_.back().head = head;
+  }
+}
+
+Lasvm::~Lasvm() { forget_rows(); }
+
+void Lasvm::forget_rows() {
+  for (Machine& machine : machines_) machine.rows.clear(gram_);
+}
+
+void Lasvm::begin() {
+  for (Machine& machine : machines_) machine.now = Now{};
+}
+
+void Lasvm::end() {
+  for (Machine& machine : machines_) machine.now.before.reset();
+}
+
+void Lasvm::restore() {
+  for (Machine& machine : machines_) {
+    if (!machine.now.before) continue;
+    machine.rows.clear(gram_);
+    machine.head->restore(*machine.now.before);
+  }
+  begin();
+}
+
+void Lasvm::protect_all() {
+  for (Machine& machine : machines_) change(machine);
+  forget_rows();
+}
+
+void Lasvm::change(Machine& machine) {
+  if (!machine.now.before) machine.now.before = machine.head->save();
+  machine.now.extremes.reset();
+  machine.now.visited = true;
+}
+
+double Lasvm::Extremes::gap() const { return rising < 0 || falling < 0 ? -kInf : low - up; }
+
+const Lasvm::Extremes& Lasvm::extremes(Machine& machine) const {
+  if (machine.now.extremes) return *machine.now.extremes;
+  const Head& h = *machine.head;
+  const Sides sides = simd().extremes(h.F.data(), h.c.data(), h.x.data(), h.lo.data(),
+                                      h.hi.data(), h.members());
+  return machine.now.extremes.emplace(
+      Extremes{sides.up.value, -sides.down.value, sides.up.index, sides.down.index});
+}
+
+bool Lasvm::small(const Machine& machine) const {
+  constexpr std::size_t kSmallPart = 3;
+  // Others need not be symmetric to the last bit.
+  return gram_.has_blocks() && kSmallPart * machine.head->members() < gram_.size();
+}
+
+const double* Lasvm::row(Machine& machine, std::size_t member, std::size_t buffer) {
+  Head& h = *machine.head;
+  return small(machine) ? machine.rows.row(h, member) : h.member_row(member, buffer_[buffer]);
+}
+
+// x_i rises and x_j falls, as far as the box or the quadratic model allow.
+void Lasvm::step(Machine& machine, std::size_t i, std::size_t j) {
+  Head& h = *machine.head;
+  change(machine);
+  const double *row_i = row(machine, i, 0), *row_j = row(machine, j, 1);
+  const double curvature = h.diagonal(i) + h.diagonal(j) - 2.0 * row_i[j];
+  const double slope = (h.F[j] - h.c[j]) - (h.F[i] - h.c[i]);
+  const double room_i = h.hi[i] - h.x[i], room_j = h.x[j] - h.lo[j];
+  // Without curvature (copies of one example, an indefinite kernel) only the box ends the step.
+  const double wanted = curvature > 0.0 ? slope / curvature : kInf;
+  const double delta = std::min({wanted, room_i, room_j});
+  h.x[i] = delta == room_i ? h.hi[i] : h.x[i] + delta;
+  h.x[j] = delta == room_j ? h.lo[j] : h.x[j] - delta;
+  simd().axpy(delta, row_i, h.F.data(), h.members());
+  simd().axpy(-delta, row_j, h.F.data(), h.members());
+  h.note_changes(1);
+}
+
+bool Lasvm::visit(const Visitor& visitor, const Feed& feed, const Schedule& schedule) {
+  look();
+  constexpr std::size_t kLeastBytes = 1u << 21;  // see Gram::keep_to_budget
+  if (gram_.lent > std::max(gram_.cache_bytes(), kLeastBytes)) forget_rows();
+  // An example without weight is in no head.
+  const std::vector<Seat> nowhere;
+  const std::vector<Seat>& seats = visitor.bound > 0.0 ? seats_[visitor.code] : nowhere;
+  const bool fresh = visitor.slot < 0;
+  const std::size_t slot = fresh ? gram_.size() : static_cast<std::size_t>(visitor.slot);
+  if (fresh) feed.append(visitor.position);
+  bool used = seats.empty();  // the only class so far: it will be needed
+  for (const Seat& seat : seats) used |= process(machines_[seat.head], slot, visitor, seat, schedule);
+  if (fresh && !used) feed.take_back();
+  for (const Seat& seat : seats) reprocess(machines_[seat.head], schedule);
+  const auto is_small = [&](const Seat& seat) { return small(machines_[seat.head]); };
+  if (fresh && used && !gram_.lasting && std::all_of(seats.begin(), seats.end(), is_small))
+    gram_.drop_row(slot);
+  return fresh && used;
+}
+
+// Whether an example that is no member yet is of use in the head, and has become one.
+bool Lasvm::process(Machine& machine, std::size_t slot, const Visitor& visitor, const Seat& seat,
+                    const Schedule& schedule) {
+  Head& h = *machine.head;
+  if (visitor.slot >= 0 && h.member_at(visitor.slot) >= 0) return false;
+  const double* row = gram_.row(slot);
+  Extremes e = extremes(machine);
+  machine.now.visited = true;
+  ++machine.now.steps;
+  const bool rises = seat.target > 0.0;  // from zero it can go one way only
+  const double kx = h.expansion_at(row), G = kx - seat.target;
+  const std::ptrdiff_t partner = rises ? e.falling : e.rising;
+  const double violation = rises ? e.low - G : G - e.up;
+  // Without a partner it waits for one. Within tau of an extreme it may be the partner that another
+  // newcomer needs.
+  if (partner >= 0 && !(violation > 0.0)) return false;
+  change(machine);
+  admit(machine, slot, kx, seat.target, visitor.bound);
+  const std::size_t k = h.members() - 1;
+  if (partner >= 0 && violation > schedule.tau) {
+    const auto other = static_cast<std::size_t>(partner);
+    step(machine, rises ? k : other, rises ? other : k);
+    return true;
+  }
+  if (rises && G < e.up) e.up = G, e.rising = static_cast<std::ptrdiff_t>(k);
+  if (!rises && G > e.low) e.low = G, e.falling = static_cast<std::ptrdiff_t>(k);
+  machine.now.extremes = e;
+  return true;
+}
+
+void Lasvm::admit(Machine& machine, std::size_t slot, double kx, double target, double bound) {
+  Head& h = *machine.head;
+  const bool rises = target > 0.0;
+  h.admit_one(static_cast<std::int64_t>(slot), kx, target, rises ? 0.0 : -bound,
+              rises ? bound : 0.0);
+  if (small(machine))
+    machine.rows.admitted(h, gram_.row(slot));
+  else
+    machine.rows.clear(gram_);
+}
+
+void Lasvm::dismiss(Machine& machine, std::int64_t slot) {
+  machine.rows.remove(gram_, static_cast<std::size_t>(machine.head->member_at(slot)));
+  machine.head->dismiss({slot});
+}
+
+void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double bound,
+                   const Schedule& schedule) {
+  for (const Seat& seat : seats_[code]) {
+    Machine& machine = machines_[seat.head];
+    Head& h = *machine.head;
+    const std::int64_t giver = h.member_at(static_cast<std::int64_t>(from));
+    std::int64_t taker = h.member_at(static_cast<std::int64_t>(into));
+    if (giver < 0 && taker < 0) continue;
+    change(machine);
+    if (taker < 0) {
+      taker = static_cast<std::int64_t>(h.members());
+      admit(machine, into, h.expansion_at(gram_.row(into)), seat.target, bound);
+    }
+    const auto t = static_cast<std::size_t>(taker);
+    (seat.target > 0.0 ? h.hi[t] : h.lo[t]) = seat.target * bound;
+    if (giver < 0) continue;
+    const auto g = static_cast<std::size_t>(giver);
+    const double moved = h.x[g];
+    const double *row_g = row(machine, g, 0), *row_t = row(machine, t, 1);
+    simd().axpy(-moved, row_g, h.F.data(), h.members());
+    simd().axpy(moved, row_t, h.F.data(), h.members());
+    h.x[t] = std::clamp(h.x[t] + moved, h.lo[t], h.hi[t]);  // beyond the bound by rounding at most
+    h.x[g] = 0.0;
+    h.note_changes(1);
+    dismiss(machine, static_cast<std::int64_t>(from));
+    reprocess(machine, schedule);
+  }
+}
+
+void Lasvm::reprocess(Machine& machine, const Schedule& schedule) {
+  for (std::size_t k = 0; k < schedule.reprocess; ++k) {
+    const Extremes& e = extremes(machine);
+    if (!(e.gap() > schedule.tau)) return;
+    step(machine, static_cast<std::size_t>(e.rising), static_cast<std::size_t>(e.falling));
+    machine.now.visited = true;
+    ++machine.now.steps;
+  }
+}
+
+std::vector<Lasvm::Record> Lasvm::settle() {
+  std::vector<Record> records;
+  for (std::size_t k = 0; k < machines_.size(); ++k) {
+    Machine& machine = machines_[k];
+    if (machine.settled && !machine.now.visited) continue;
+    machine.settled = true;
+    const Extremes e = extremes(machine);
+    double mu = machine.head->mu[0];
+    if (e.rising >= 0 && e.falling >= 0)
+      mu = -0.5 * (e.up + e.low);
+    else if (e.rising >= 0 || e.falling >= 0)
+      mu = e.rising >= 0 ? -e.up : -e.low;
+    if (mu != machine.head->mu[0]) change(machine);
+    machine.head->mu[0] = mu;
+    records.push_back({k, machine.now.steps, std::max(0.0, e.gap())});
+  }
+  return records;
+}
+
+std::vector<std::int64_t> Lasvm::sweep() {
+  std::vector<char> gone(gram_.size(), 0);
+  for (Machine& machine : machines_)
+    for (std::int64_t s : dismiss_idle(machine)) gone[static_cast<std::size_t>(s)] = 1;
+  for (const Machine& machine : machines_)
+    for (std::int64_t s : machine.head->slot) gone[static_cast<std::size_t>(s)] = 0;
+  std::vector<std::int64_t> slots;
+  for (std::size_t s = 0; s < gone.size(); ++s)
+    if (gone[s]) slots.push_back(static_cast<std::int64_t>(s));
+  return slots;
+}
+
+std::vector<std::int64_t> Lasvm::dismiss_idle(Machine& machine) {
+  Head& h = *machine.head;
+  const Extremes& e = extremes(machine);
+  // Nobody is beyond an extreme that there is not.
+  const double low = e.falling >= 0 ? e.low : kInf, up = e.rising >= 0 ? e.up : -kInf;
+  std::vector<std::int64_t> slots;
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    const double G = h.F[m] - h.c[m];
+    const bool beyond = h.hi[m] > 0.0 ? G >= low : G <= up;
+    if (h.x[m] == 0.0 && (beyond || h.fixed(m))) slots.push_back(h.slot[m]);
+  }
+  if (!slots.empty()) change(machine);
+  for (std::int64_t s : slots) dismiss(machine, s);
+  return slots;
+}
+
+void Lasvm::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples) {
+  for (Machine& machine : machines_) {
+    std::int64_t last = n_examples;
+    const auto moves = [&](std::int64_t) { return machine.head->member_at(--last) >= 0; };
+    if (std::none_of(slots.begin(), slots.end(), moves)) continue;
+    change(machine);
+    machine.head->take_out(slots, n_examples);
+  }
+}
+
+}  // namespace supple

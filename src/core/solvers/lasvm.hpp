@@ -1,0 +1,108 @@
+// LASVM (Bordes, Ertekin, Weston & Bottou 2005) on the signed QP, for all heads of one model: an
+// example joins the expansions of its heads and takes a step with the member at the other extreme
+// (PROCESS); then the most violating pair takes steps (REPROCESS). Members at zero beyond the
+// extremes are idle and may leave. Heads have one variable per member and one group.
+#pragma once
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "qp/member_rows.hpp"
+
+namespace supple {
+
+// The examples of a batch, which enter the Gram matrix one at a time.
+struct Feed {
+  std::size_t size;
+  std::function<void(std::size_t)> append;  // this one takes the next slot
+  std::function<void()> take_back;          // the one in the last slot
+};
+
+class Lasvm {
+ public:
+  struct Seat {  // a head that the examples of a class may join, and their target there
+    std::size_t head;
+    double target;
+  };
+  struct Visitor {
+    std::size_t position;  // in the feed
+    std::int64_t slot;     // where it is held, or -1
+    std::size_t code;      // of its class
+    double bound;          // the box is [0, bound], or [-bound, 0] where the target is -1
+  };
+  struct Schedule {
+    double tau;  // violation from which a pair is worth a step
+    std::size_t reprocess;
+  };
+  struct Record {  // what became of a head
+    std::size_t head;
+    std::uint64_t steps;
+    double gap;  // of the extremes
+  };
+
+  Lasvm(Gram& gram, std::vector<Head*> heads, std::vector<std::vector<Seat>> seats);
+  ~Lasvm();
+  Lasvm(const Lasvm&) = delete;
+  Lasvm& operator=(const Lasvm&) = delete;
+
+  std::size_t classes() const { return seats_.size(); }
+  std::size_t examples() const { return gram_.size(); }
+  // Heads that change from `begin` on can go back to what they were, until `end`.
+  void begin();
+  void end();
+  void restore();
+  void protect_all();  // others will change the heads
+
+  // PROCESS in all heads that the example may join, then REPROCESS. True: it is new and stays, in
+  // the last slot.
+  bool visit(const Visitor& visitor, const Feed& feed, const Schedule& schedule);
+  // mu in the middle of the extremes, where a head was visited or changed, and the first time.
+  std::vector<Record> settle();
+  // Members at zero that no step would choose leave their heads. Returns the slots of those who
+  // are then in no head, ascending.
+  std::vector<std::int64_t> sweep();
+  // The example at `into`, of the same class and with this bound from now on, takes over the
+  // coefficients of the one at `from`, which leaves all heads. Then REPROCESS there.
+  void absorb(std::size_t from, std::size_t into, std::size_t code, double bound,
+              const Schedule& schedule);
+  // Examples that are in no head leave; see Head.
+  void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
+
+ private:
+  // The extremes of G = F - c: the member that would rise most, and the one that would fall most.
+  struct Extremes {
+    double up, low;
+    std::ptrdiff_t rising = -1, falling = -1;
+    double gap() const;
+  };
+  struct Now {  // of the present operation
+    std::optional<Extremes> extremes;  // of the present state, if they are known
+    std::optional<Snapshot> before;
+    std::uint64_t steps = 0;
+    bool visited = false;
+  };
+  struct Machine {
+    Head* head = nullptr;
+    MemberRows rows;
+    bool settled = false;  // once at least
+    Now now;
+  };
+  const Extremes& extremes(Machine& machine) const;
+  void change(Machine& machine);  // it is about to
+  bool process(Machine& machine, std::size_t slot, const Visitor& visitor, const Seat& seat,
+               const Schedule& schedule);
+  void reprocess(Machine& machine, const Schedule& schedule);
+  void admit(Machine& machine, std::size_t slot, double kx, double target, double bound);
+  void dismiss(Machine& machine, std::int64_t slot);  // whose variable is 0
+  void step(Machine& machine, std::size_t i, std::size_t j);
+  bool small(const Machine& machine) const;  // a small part of all examples, see MemberRows
+  const double* row(Machine& machine, std::size_t member, std::size_t buffer);  // over members
+  std::vector<std::int64_t> dismiss_idle(Machine& machine);
+  void forget_rows();
+  Gram& gram_;
+  std::vector<Machine> machines_;
+  std::vector<double> buffer_[2];
+  std::vector<std::vector<Seat>> seats_;  // by class
+};
+
+}  // namespace supple

@@ -1,0 +1,111 @@
+#include "solvers/leave_one_out.hpp"
+
+#include <algorithm>
+
+#include "solvers/settle.hpp"
+#include "linalg/watch.hpp"
+
+namespace supple {
+
+Standing::Standing(const Head& h)
+    : solution_(h.solution()),
+      lo_(h.lo),
+      hi_(h.hi),
+      target_(h.target),
+      factor_(h.factor),
+      updates_(h.updates),
+      evaluations_(h.gram.evaluations()),
+      peak_mass_(h.peak_mass),
+      peak_diagonal_(h.peak_diagonal),
+      reach_(h.reach),
+      with_block_(h.block.columns() > 0) {}
+
+void Standing::put_back(Head& h) const {
+  h.F = solution_.F;
+  h.x = solution_.x;
+  h.mu = solution_.mu;
+  h.rough = solution_.rough;
+  h.behind = solution_.behind;
+  h.x_behind = solution_.x_behind;
+  h.lo = lo_;
+  h.hi = hi_;
+  h.target = target_;
+  h.factor = factor_;
+  h.updates = updates_;
+  h.gram.set_evaluations(evaluations_);
+  h.peak_mass = peak_mass_;
+  h.peak_diagonal = peak_diagonal_;
+  h.reach = reach_;
+  if (!with_block_) h.block.clear();
+}
+
+namespace {
+
+// Nobody's x depends on a member that is 0, and mu only where no margin variable fixes it.
+bool idle(const Head& h, const Departure& d) {
+  if (d.stretch != 1.0 || d.target != h.target) return false;
+  for (std::size_t e = 0; e < h.n_groups; ++e)
+    if (!h.factor.has_group(e)) return false;
+  const auto first = static_cast<std::size_t>(d.member) * h.per;
+  return std::all_of(&h.x[first], &h.x[first] + h.per, [](double x) { return x == 0.0; });
+}
+
+LeftOut read(const Head& h, std::int64_t member, Answer answer) {
+  return {answer, h.F[static_cast<std::size_t>(member)], h.mu, h.rounding()};
+}
+
+// The path to the optimum without a member; false: it has failed.
+bool close(Head& h, const Departure& d) {
+  const auto per = static_cast<std::int64_t>(h.per);
+  std::vector<std::int64_t> moved;
+  std::vector<double> lo, hi;
+  if (d.stretch != 1.0)
+    for (std::size_t v = 0; v < h.variables(); ++v) {
+      if (static_cast<std::int64_t>(h.member_of(v)) == d.member) continue;
+      moved.push_back(static_cast<std::int64_t>(v));
+      lo.push_back(d.stretch * h.lo[v]);
+      hi.push_back(d.stretch * h.hi[v]);
+    }
+  for (std::int64_t v = d.member * per; v < (d.member + 1) * per; ++v) {
+    moved.push_back(v);
+    lo.push_back(0.0);
+    hi.push_back(0.0);
+  }
+  const PathResult path = follow_path(h, moved, lo, hi, d.target);
+  if (!path.finished || path.breakpoints == 0) return path.finished;
+  Quality found = quality(h);
+  if (!found.sharp) {
+    make_exact(h);
+    found = quality(h);
+  }
+  return found.settled && found.kept && h.finite();
+}
+
+}  // namespace
+
+std::vector<LeftOut> leave_out(Head& h, const std::vector<Departure>& departures) {
+  h.sync_block();  // once: a head without a block would lose it each time it is put back
+  const Standing before(h);
+  const struct PutBack {
+    Head& head;
+    const Standing& standing;
+    ~PutBack() { standing.put_back(head); }
+  } at_the_end{h, before};
+  std::vector<LeftOut> out;
+  out.reserve(departures.size());
+  bool moved = false;
+  for (const Departure& d : departures) {
+    look();
+    if (moved) before.put_back(h);
+    moved = !idle(h, d);
+    if (!moved) {
+      out.push_back(read(h, d.member, Answer::known));
+      continue;
+    }
+    const bool found = close(h, d);
+    out.push_back(read(h, d.member, found ? Answer::solved : Answer::open));
+  }
+  return out;
+}
+
+}  // namespace supple

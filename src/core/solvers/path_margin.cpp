@@ -1,0 +1,308 @@
+// Path: which side each variable is on, changes of the margin set, and screening.
+#include <algorithm>
+#include <cmath>
+
+#include "solvers/path.hpp"
+
+namespace supple {
+
+namespace {
+constexpr std::uint64_t kLookEvery = 16;  // paths
+}  // namespace
+
+void Path::drive(std::size_t v, double new_speed) {
+  const double change = new_speed - speed[v];
+  if (change == 0.0) return;
+  const double* row = h.member_row(h.member_of(v), buffer);
+  simd().axpy(change, row, q.data(), q.size());
+  bound_rate[h.group[v]] += change;
+  moving += (new_speed != 0.0) - (speed[v] != 0.0);
+  speed[v] = new_speed;
+  q_changed = true;
+  if (new_speed == 0.0) leave_no_rounding(std::abs(change));
+}
+
+// A fast variable has stopped: what it added to q is gone but for rounding, which may be large
+// beside what the slower ones add. Then sum up q again.
+void Path::leave_no_rounding(double stopped) {
+  double fastest = 0.0;
+  for (std::int64_t k : moved)
+    fastest = std::max(fastest, std::abs(speed[static_cast<std::size_t>(k)]));
+  if (stopped <= 100.0 * fastest) return;
+  std::fill(q.begin(), q.end(), 0.0);
+  bound_rate.fill(0.0);
+  if (moving == 0) return;
+  for (std::int64_t k : moved) {
+    const auto v = static_cast<std::size_t>(k);
+    if (speed[v] == 0.0) continue;
+    simd().axpy(speed[v], h.member_row(h.member_of(v), buffer), q.data(), q.size());
+    bound_rate[h.group[v]] += speed[v];
+  }
+}
+
+double Path::sign_of(std::size_t v) const {
+  constexpr double kSign[] = {1.0, -1.0, 0.0, 0.0};  // in the order of Side
+  return kSign[static_cast<std::size_t>(side[v])];
+}
+
+double Path::awake_gradient(std::size_t v) const {
+  return g[static_cast<std::size_t>(place[h.member_of(v)]) * h.per + v % h.per];
+}
+
+void Path::put_on_side(std::size_t v, Side s) {
+  side[v] = s;
+  const std::int64_t k = place[h.member_of(v)];
+  if (k >= 0) sign[static_cast<std::size_t>(k) * h.per + v % h.per] = sign_of(v);
+}
+
+void Path::set_side(std::size_t v, Side s) {
+  put_on_side(v, s);
+  drive(v, s == Side::margin ? 0.0 : (s == Side::upper ? dhi[v] : dlo[v]));
+}
+
+void Path::enter(std::size_t v) {
+  if (!h.enter_margin(v, -q[h.member_of(v)])) {
+    exchange(v);
+    return;
+  }
+  give_columns({v});
+  set_side(v, Side::margin);
+}
+
+void Path::leave(std::size_t v, Side s) {
+  if (place[h.member_of(v)] < 0) wake_member(h.member_of(v));
+  h.leave_margin(v);
+  h.x[v] = s == Side::lower ? h.lo[v] : h.hi[v];
+  by_variable[v] = 0.0;  // its column stays in the block
+  set_side(v, s);
+}
+
+// v depends on the margin set: moving it while the others balance it changes no gradient. Go on
+// until a margin variable meets its bound and v can take its place, or v has crossed its box.
+void Path::exchange(std::size_t v) {
+  const double sense = side[v] == Side::lower ? 1.0 : -1.0;
+  std::vector<double> weights;
+  h.factor.dependence(weights);
+  double step = sense > 0.0 ? h.hi[v] - h.x[v] : h.x[v] - h.lo[v];
+  std::ptrdiff_t blocking = -1;
+  Side blocked_at = Side::lower;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const auto u = static_cast<std::size_t>(h.factor.variables()[i]);
+    const double relative = -sense * weights[i];
+    if (std::abs(relative) < 1e-9) continue;
+    const double gap = relative > 0.0 ? h.hi[u] - h.x[u] : h.x[u] - h.lo[u];
+    const double limit = std::max(0.0, gap) / std::abs(relative);
+    if (limit < step) {
+      step = limit;
+      blocking = static_cast<std::ptrdiff_t>(u);
+      blocked_at = relative > 0.0 ? Side::upper : Side::lower;
+    }
+  }
+  give_columns({v});
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    by_variable[static_cast<std::size_t>(h.factor.variables()[i])] = -sense * weights[i] * step;
+  by_variable[v] = sense * step;
+  dx_block.resize(h.block.columns());
+  for (std::size_t j = 0; j < h.block.columns(); ++j) {
+    dx_block[j] = 0.0;
+    if (h.block.variables()[j] == MarginBlock::kNobody) continue;
+    const auto u = static_cast<std::size_t>(h.block.variables()[j]);
+    dx_block[j] = by_variable[u];
+    h.x[u] += by_variable[u];
+    pending[j] += by_variable[u];
+  }
+  dirty = !asleep.empty();
+  for (std::size_t k = 0; k < awake.size(); ++k) {
+    const double change = simd().dot(h.block.row(static_cast<std::size_t>(awake[k])),
+                                     dx_block.data(), dx_block.size());
+    for (std::size_t j = 0; j < h.per; ++j) g[k * h.per + j] += change;
+  }
+  by_variable[v] = 0.0;
+  if (blocking < 0) {
+    h.x[v] = sense > 0.0 ? h.hi[v] : h.lo[v];
+    set_side(v, sense > 0.0 ? Side::upper : Side::lower);
+    return;
+  }
+  leave(static_cast<std::size_t>(blocking), blocked_at);
+  enter(v);
+}
+
+// A group without margin variable cannot follow its target: move its mu alone until a variable
+// that can take up the change gets gradient 0 (Tax & Laskov eqs. 15-19).
+bool Path::refill_groups() {
+  for (std::size_t e = 0; e < h.n_groups; ++e) {
+    const double need = target_rate[e] - bound_rate[e];
+    if (h.factor.has_group(e) || std::abs(need) <= 1e-14 * std::abs(target_rate[e])) continue;
+    if (!asleep.empty()) wake(std::numeric_limits<double>::infinity());
+    const Side able = need > 0.0 ? Side::lower : Side::upper;
+    const double sense = need > 0.0 ? 1.0 : -1.0;
+    double smallest = 0.0;
+    std::size_t chosen = 0;
+    while (true) {
+      smallest = std::numeric_limits<double>::infinity();
+      for (std::size_t v = 0; v < h.variables(); ++v)  // all are awake: g is in their order
+        if (side[v] == able && h.group[v] == e && sense * g[v] < smallest) {
+          smallest = sense * g[v];
+          chosen = v;
+        }
+      if (smallest == std::numeric_limits<double>::infinity()) return false;
+      if (h.rough[h.member_of(chosen)] == 0.0) break;
+      sharpen({chosen});
+    }
+    h.mu[e] -= sense * smallest;
+    for (std::size_t v = 0; v < h.variables(); ++v)
+      if (h.group[v] == e) g[v] -= sense * smallest;
+    enter(chosen);
+  }
+  return true;
+}
+
+void Path::give_columns(const std::vector<std::size_t>& entering) {
+  const auto& present = h.block.variables();
+  std::vector<std::int64_t> missing;
+  for (std::size_t v : entering) {  // it may have left not long ago
+    const auto variable = static_cast<std::int64_t>(v);
+    if (std::find(present.begin(), present.end(), variable) == present.end())
+      missing.push_back(variable);
+  }
+  h.append_columns(missing);
+  pending.resize(h.block.columns(), 0.0);
+}
+
+std::size_t Path::column_of(std::size_t v) const {
+  const auto& present = h.block.variables();
+  return static_cast<std::size_t>(
+      std::find(present.begin(), present.end(), static_cast<std::int64_t>(v)) - present.begin());
+}
+
+// --- screening -------------------------------------------------------------------------------
+// Most gradients are too far from zero to matter for this path. A member none of whose gradients
+// is within `radius` of zero sleeps: all steps are applied to it in one product at the end. So do
+// the margin members, whose gradients stay 0. Other sleepers need no row of the block. The radius
+// follows how far gradients moved in recent paths. Should a sleeper have crossed zero all the
+// same, follow_path opens its box once more, or the polish mends it, which only needs a good start.
+
+void Path::wake(double radius) {
+  settle_members();
+  awake.clear();
+  awake_rows.clear();
+  asleep.clear();
+  place.resize(h.members());
+  g.clear();
+  sign.clear();
+  g.reserve(h.variables());
+  sign.reserve(h.variables());
+  const bool everyone = radius == std::numeric_limits<double>::infinity();
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    bool near = false, on_margin = false;  // no branches up to here: they could not be predicted
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
+      on_margin |= side[v] == Side::margin;
+      near |= speed[v] != 0.0;
+      near |= (side[v] != Side::frozen) & (std::abs(h.gradient(v)) <= radius);
+    }
+    if (everyone || (near & !on_margin)) {
+      add_awake(m);
+    } else {
+      place[m] = -1 - static_cast<std::int64_t>(asleep.size());
+      asleep.push_back(static_cast<std::int64_t>(m));
+    }
+  }
+  take_rows();
+  dF.resize(awake.size());
+  rate.resize(g.size());
+  pending.assign(h.block.columns(), 0.0);
+  pending_q.assign(asleep.empty() ? 0 : h.members(), 0.0);
+}
+
+void Path::take_rows() {
+  std::vector<std::int64_t> wanted = awake;
+  const bool all = h.rows_for_all();
+  for (std::int64_t m : asleep)
+    if (all || on_margin(static_cast<std::size_t>(m))) wanted.push_back(m);
+  h.give_rows(wanted);
+  for (std::int64_t m : awake) awake_rows.push_back(h.block.place(static_cast<std::size_t>(m)));
+}
+
+bool Path::on_margin(std::size_t m) const {
+  return side[m * h.per] == Side::margin || side[m * h.per + h.per - 1] == Side::margin;
+}
+
+void Path::add_awake(std::size_t m) {
+  place[m] = static_cast<std::int64_t>(awake.size());
+  awake.push_back(static_cast<std::int64_t>(m));
+  for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
+    g.push_back(h.gradient(v));
+    sign.push_back(sign_of(v));
+  }
+}
+
+void Path::wake_member(std::size_t m) {
+  h.give_rows({static_cast<std::int64_t>(m)});
+  if (dirty)
+    h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
+  const auto hole = static_cast<std::size_t>(-1 - place[m]);
+  asleep[hole] = asleep.back();
+  place[static_cast<std::size_t>(asleep[hole])] = place[m];
+  asleep.pop_back();
+  add_awake(m);
+  awake_rows.push_back(h.block.place(m));
+  dF.resize(awake.size());
+  rate.resize(g.size());
+}
+
+void Path::settle_members() {
+  for (std::size_t k = 0; k < awake.size(); ++k) {
+    const std::size_t v = static_cast<std::size_t>(awake[k]) * h.per;
+    h.F[h.member_of(v)] = g[k * h.per] + h.c[v] - h.mu[h.group[v]];
+  }
+  if (dirty) tell_asleep();
+}
+
+void Path::tell_asleep() {
+  // Gradients of margin members stay 0 but for rounding: it is enough to look now and then.
+  const bool look = h.updates % kLookEvery == 0;
+  std::vector<std::int64_t> told, rows;
+  Positions without;
+  for (std::int64_t k : asleep) {
+    const auto m = static_cast<std::size_t>(k);
+    if (on_margin(m) && !look) {
+      const std::size_t e = h.group[side[m * h.per] == Side::margin ? m * h.per : m * h.per + 1];
+      h.F[m] -= h.mu[e] - mu_settled[e];
+    } else if (h.block.has_row(m)) {
+      told.push_back(k);
+      rows.push_back(h.block.place(m));
+    } else {
+      without.push_back(static_cast<std::int32_t>(m));
+    }
+  }
+  buffer.resize(told.size());
+  simd().product_rows(h.block.data(), h.block.stride(), rows.data(), rows.size(), pending.data(),
+                      h.block.columns(), buffer.data());
+  for (std::size_t k = 0; k < told.size(); ++k) {
+    const auto m = static_cast<std::size_t>(told[k]);
+    h.F[m] += buffer[k] + pending_q[m];
+  }
+  tell_without_rows(without);
+  std::fill(pending.begin(), pending.end(), 0.0);
+  std::fill(pending_q.begin(), pending_q.end(), 0.0);
+  mu_settled = h.mu;
+  dirty = false;
+}
+
+void Path::tell_without_rows(const Positions& told) {
+  Expansion change;
+  for (std::size_t j = 0; j < pending.size(); ++j) {
+    if (pending[j] == 0.0) continue;
+    const std::size_t m = h.member_of(static_cast<std::size_t>(h.block.variables()[j]));
+    change.member.push_back(static_cast<std::int32_t>(m));
+    change.slots.push_back(h.slot[m]);
+    change.coef.push_back(pending[j]);
+  }
+  h.add_quickly(change, told);
+  for (std::int32_t k : told) {
+    const auto m = static_cast<std::size_t>(k);
+    h.F[m] += pending_q[m];
+  }
+}
+
+}  // namespace supple

@@ -1,0 +1,95 @@
+// Newton polish: a primal active-set method started from a feasible, nearly optimal x. On the
+// margin set the equality system is solved exactly; steps stop at the box and the blocking
+// variable leaves, with others that would block next; when the margin gradients vanish, violators
+// enter. The objective never rises.
+// With one violator at a time, from x = 0, this is SimpleSVM (Vishwanathan, Smola & Murty 2003).
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "qp/head.hpp"
+
+namespace supple {
+
+class Polish {
+ public:
+  Polish(Head& head, double goal, double floor, Pace pace)
+      : h(head),
+        goal_(goal),
+        floor_(floor),
+        pace_(pace),
+        x_known_(head.x),
+        solved_for_(head.members(), 0) {}
+  PolishResult run(std::int64_t max_rounds);
+
+ private:
+  static constexpr std::size_t kTogether = 32;  // that a pass over the factor lets enter
+  struct Violator {
+    std::size_t variable;
+    double size;
+  };
+  // --- polish_expansion.cpp: F follows x ---
+  bool may_be_rough() const;
+  void set_far_behind();
+  void sync_expansion();
+  void follow_all();
+  void follow_near();
+  void leave_quiet_behind(const Positions& near, std::vector<double> moved);
+  bool anyone_behind() const;  // whose F is another than that of x
+  void sync_behind(std::size_t kept = 0);  // see Head::catch_up
+  bool look_at_margin();  // in double precision; false: nobody there was only solved for
+  void sharpen(bool all = true);
+  bool has_left(std::size_t m) const { return solved_for_[m] && !h.inside_any(m); }
+  double slack(std::size_t m) const;  // of a member on bounds
+
+  // --- polish_violators.cpp: who enters ---
+  double violation(std::size_t v) const;  // of a variable on a bound
+  static bool worse(const Violator& a, const Violator& b) { return a.size > b.size; }
+  std::vector<Violator> violators(bool sharp) const;  // worst first; by sharp F alone, or by any
+  std::vector<Violator> worst_violators() const;
+  std::vector<Violator> strong_violators();
+  void pair_up(std::vector<Violator>& found) const;
+  void pass_over_twins(std::vector<Violator>& found, std::size_t room) const;
+  bool is_twin(std::size_t v, const std::vector<std::size_t>& others) const;
+
+  // --- polish.cpp: x and the margin set ---
+  void sync_factor();
+  void drop_edges();  // variables that ended on a bound leave the factor
+  double margin_residual();
+  void admit(std::size_t v);
+  void admit_several(const std::vector<Violator>& found, std::size_t room);
+  void slide(std::size_t v);
+  void newton();
+  bool step_to_box(double& alpha);
+  void snap_and_leave(std::size_t v, double bound);
+  void take_back_rise();
+  // Says how far it has come; called before each change of the factor, which takes a while.
+  void report() const;
+
+  Head& h;
+  double goal_, floor_;
+  Pace pace_;
+  std::vector<double> x_known_;  // the x that h.F belongs to
+  std::vector<char> far_;        // members that are left behind until nothing else is to be done
+  bool rough_ = false;           // F of other members follows x in single precision
+  // Members of the margin set whose F is what the factor has solved for, so that their gradients
+  // are 0 but for rounding. They are looked at when there are no violators.
+  std::vector<char> solved_for_;
+  bool all_sharp_ = false;  // F where it matters, for nobody was only solved for
+  std::optional<Head::Known> known_;  // from when F was sharp at all of the margin
+  bool solved_ = false;  // the margin system, since F followed x
+  std::vector<double> g_, dx_;
+  PerGroup dmu_{};
+  bool full_ = false;         // in the last round a variable depended on the margin set
+  bool turned_away_ = false;  // a variable that entered could not move at all
+  std::int64_t round_ = 0;
+  double worst_ = 0.0;        // violation in the last round
+  std::size_t waiting_ = 0;   // violators found that have not entered
+  int stalls_ = 0;            // rounds in a row in which that happened, and nothing was gained
+  bool careful_ = false;      // variables leave one at a time
+  bool hasty_ = false;        // in the last round several left together
+  PerGroup mu_before_{};      // that round
+};
+
+}  // namespace supple
