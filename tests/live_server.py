@@ -8,6 +8,27 @@ import uvicorn
 
 from supple.workbench import create_app
 
+PATIENCE = 300.0  # seconds: it only ends what hangs, however slow and busy the machine is
+
+
+def wait_until(condition, pause=time.sleep):
+    """Return the first value of `condition` that is true."""
+    end = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not happen in time"
+        pause(0.02)
+    return found
+
+
+def settled(read):
+    """Return the value of `read` as soon as it stays the same for a while."""
+    end, before, value = time.monotonic() + PATIENCE, None, read()
+    while value != before:
+        assert time.monotonic() < end, "it did not come to rest"
+        time.sleep(0.3)
+        before, value = value, read()
+    return value
+
 
 @contextmanager
 def serving(app):
@@ -25,7 +46,7 @@ def serving(app):
         yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(timeout=10)
+        thread.join(timeout=PATIENCE)
         assert not thread.is_alive(), "the server did not end"
 
 

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from cli.conftest import QUICK
+from live_server import PATIENCE, wait_until
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -171,11 +171,9 @@ def test_ctrl_c_ends_it(tmp_path):
     process = subprocess.Popen(
         arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
     )
-    deadline = time.monotonic() + 60
-    while not Path(tmp_path, "here").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)  # the folder is made when the work begins
+    wait_until(Path(tmp_path, "here").exists)  # the folder is made when the work begins
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert out == b""
     assert b"Traceback" not in err

@@ -1,10 +1,9 @@
-import time
 from contextlib import ExitStack
 from dataclasses import replace
 
 import httpx
 import pytest
-from live_server import live_server
+from live_server import PATIENCE, live_server, wait_until
 from workbench import fakes
 
 from supple.workbench import Settings
@@ -30,7 +29,7 @@ def open_client(settings):
 
         def open_one(work=fakes.work, **changes):
             _, url = stack.enter_context(live_server(replace(settings, **changes), work=work))
-            return stack.enter_context(httpx.Client(base_url=url, timeout=30))
+            return stack.enter_context(httpx.Client(base_url=url, timeout=PATIENCE))
 
         yield open_one
 
@@ -47,15 +46,14 @@ def begin(client, **changes):
     return answer.json()["id"]
 
 
-def wait_for(client, run_id, *states, seconds=30.0):
-    """Return the run as soon as it is in one of the states."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
+def wait_for(client, run_id, *states, records=0):
+    """Return the run as soon as it is in one of the states and has so many records."""
+
+    def reached():
         run = client.get(f"/api/runs/{run_id}").json()
-        if run["state"] in states:
-            return run
-        time.sleep(0.02)
-    raise AssertionError(f"the run is {run['state']}, not one of {states}: {run['error']}")
+        return run if run["state"] in states and run["n_records"] >= records else None
+
+    return wait_until(reached)
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 
 import base64
 import json
+import math
 import threading
 
 import httpx
 import numpy as np
 import pytest
-from live_server import live_server
+from live_server import PATIENCE, live_server
 
 from supple import SVC
 from supple.workbench import Settings, playground
@@ -15,10 +16,10 @@ from supple.workbench import Settings, playground
 
 @pytest.fixture
 def client(monkeypatch, tmp_path):
-    monkeypatch.setattr(playground, "sessions", playground.Sessions(most=3))
+    monkeypatch.setattr(playground, "sessions", playground.Sessions(most=3, idle=math.inf))
     with (
         live_server(Settings(folder=tmp_path)) as (_, address),
-        httpx.Client(base_url=address, trust_env=False) as client,
+        httpx.Client(base_url=address, trust_env=False, timeout=PATIENCE) as client,
     ):
         yield client
 

@@ -2,27 +2,28 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import httpx
 import pytest
+from live_server import PATIENCE, wait_until
 from workbench import fakes
 
 SERVER = """
-import sys, pathlib
+import sys, pathlib, socket
 import uvicorn
 from supple.workbench import Settings, create_app
 from supple.workbench.server import Server
 from workbench.fakes import steps_forever, work
 
 def main():
-    folder, port, name = sys.argv[1:]
+    folder, name = sys.argv[1:]
     app = create_app(Settings(folder=pathlib.Path(folder)), work=globals()[name])
-    Server(uvicorn.Config(app, host="127.0.0.1", port=int(port), log_level="error")).run()
+    listening = socket.create_server(("127.0.0.1", 0))
+    print(listening.getsockname()[1], flush=True)
+    Server(uvicorn.Config(app, log_level="error")).run([listening])
 
 if __name__ == "__main__":
     main()
@@ -37,25 +38,17 @@ def start(tmp_path):
     started = []
 
     def start_one(work):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
         path = os.pathsep.join([str(Path(fakes.__file__).parents[1]), *sys.path])
         server = subprocess.Popen(
-            [sys.executable, script, tmp_path / "kept", str(port), work],
+            [sys.executable, script, tmp_path / "kept", work],
             env={**os.environ, "PYTHONPATH": path},
+            stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
-        client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=30)
+        port = server.stdout.readline().decode().strip()  # it listens; requests wait for it
+        client = httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE)
         started.append((server, client))
-        end = time.monotonic() + 60
-        while time.monotonic() < end:
-            try:
-                client.get("/api/runs")
-                return server, client
-            except httpx.TransportError:
-                time.sleep(0.05)
-        raise AssertionError("the server did not start")
+        return server, client
 
     yield start_one
     for server, client in started:
@@ -87,18 +80,14 @@ def test_history_survives_kill_and_the_run_can_be_restarted(start, drive):
     client.post(f"/api/runs/{done}/cancel")
     client.patch(f"/api/runs/{done}", json={"notes": "a note"})
     broken = begin(client)
-    while len(wait_for(client, broken, "running")["records"]) < 3:
-        time.sleep(0.05)
+    wait_for(client, broken, "running", records=3)
     waiting = begin(client)
     jobs = offspring(server.pid)
     assert len(jobs) == 1
 
     server.send_signal(signal.SIGKILL)
     server.wait()
-    end = time.monotonic() + 10
-    while any(job.exists() for job in jobs):
-        assert time.monotonic() < end, "the job has outlived its server"
-        time.sleep(0.05)
+    wait_until(lambda: not any(job.exists() for job in jobs))  # none outlives its server
 
     _, client = start("work")
     runs = {run["id"]: run for run in client.get("/api/runs").json()}
@@ -118,7 +107,7 @@ def test_a_signal_ends_the_server_in_spite_of_open_streams(start, drive):
     with client.stream("GET", f"/api/runs/{run_id}/events") as stream:
         next(stream.iter_lines())
         server.send_signal(signal.SIGTERM)
-        _, said = server.communicate(timeout=30)
+        _, said = server.communicate(timeout=PATIENCE)
     assert b"Traceback" not in said
     _, client = start("work")
     assert client.get(f"/api/runs/{run_id}").json()["state"] == "interrupted"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from live_server import live_server
+from live_server import PATIENCE, live_server
 
 from supple.errors import InvalidInputError
 from supple.workbench import Settings
@@ -110,7 +110,10 @@ def test_elsewhere_a_token_is_needed(tmp_path):
         Settings(folder=tmp_path, host="0.0.0.0")
     settings = Settings.for_host("0.0.0.0", folder=tmp_path)
     assert settings.token in settings.url
-    with live_server(settings) as (_, url), httpx.Client(base_url=url) as client:
+    with (
+        live_server(settings) as (_, url),
+        httpx.Client(base_url=url, timeout=PATIENCE) as client,
+    ):
         for path in ("/", "/static/app.js", "/api/runs", "/?token=wrong"):
             assert client.get(path).status_code == 401
         assert client.get("/api/runs", headers={"Cookie": "supple-token=wrong"}).status_code == 401
@@ -121,7 +124,8 @@ def test_elsewhere_a_token_is_needed(tmp_path):
         assert "samesite=strict" in cookie
         assert client.get("/api/runs").status_code == 200  # by the cookie
         bearer = {"Authorization": f"Bearer {settings.token}"}
-        assert httpx.get(f"{url}/api/runs", headers=bearer).status_code == 200
+        direct = httpx.get(f"{url}/api/runs", headers=bearer, timeout=PATIENCE)
+        assert direct.status_code == 200
         rebound = client.get("/api/runs", headers={"Host": "evil.example"})
         assert rebound.status_code == 421
 

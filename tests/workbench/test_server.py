@@ -140,7 +140,7 @@ def test_a_real_run_is_exported_and_imported_and_its_script_gives_the_same_figur
 ):
     _, wait_for = drive
     run_id = real.post("/api/runs", json={"spec": SMALL}).json()["id"]
-    run = wait_for(real, run_id, "finished", "failed", seconds=120)
+    run = wait_for(real, run_id, "finished", "failed")
     assert run["error"] is None
     assert len(run["records"]) == 8
     export = f"/api/runs/{run_id}/export"

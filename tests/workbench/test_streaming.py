@@ -1,13 +1,14 @@
 """Streams that are played: what they report, how they are told, and that they end."""
 
 import json
+import math
 import threading
 import time
 
 import httpx
 import numpy as np
 import pytest
-from live_server import live_server
+from live_server import PATIENCE, live_server, settled, wait_until
 
 from supple import WindowedSVC
 from supple.workbench import Settings, streaming
@@ -63,10 +64,10 @@ def test_a_player_that_has_finished_does_nothing_more():
 
 @pytest.fixture
 def client(monkeypatch, tmp_path):
-    monkeypatch.setattr(streaming, "players", streaming.Players(most=2, patience=0.3))
+    monkeypatch.setattr(streaming, "players", streaming.Players(most=2, patience=math.inf))
     with (
         live_server(Settings(folder=tmp_path)) as (_, address),
-        httpx.Client(base_url=address, trust_env=False) as client,
+        httpx.Client(base_url=address, trust_env=False, timeout=PATIENCE) as client,
     ):
         yield client
 
@@ -98,13 +99,6 @@ def read(client, name, most=1000, last=None):
     return events
 
 
-def wait_until(condition, seconds=5.0):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
-
-
 def test_a_stream_is_played_to_its_end(client):
     name = begin(client)
     events = read(client, name)
@@ -134,28 +128,26 @@ def test_pause_resume_speed_and_stop(client):
     reader.start()
     wait_until(lambda: len(player.records) > 2)
     assert tell(client, name, action="pause").json()["paused"]
-    time.sleep(0.2)
-    held = len(player.records)
-    time.sleep(0.3)
-    assert len(player.records) == held
+    held = settled(lambda: len(player.records))  # the present batch may still come
+    assert held < 2000
     assert tell(client, name, action="speed", speed=50.0).json()["speed"] == 50.0
     assert not tell(client, name, action="resume").json()["paused"]
     wait_until(lambda: len(player.records) > held)
     assert tell(client, name, action="stop").json()["stopped"]
-    reader.join(timeout=5)
+    reader.join(timeout=PATIENCE)
     assert not reader.is_alive()
     assert seen[-1] == ("end", {"stopped": True})
     assert client.get(f"/api/stream/players/{name}").status_code == 404
 
 
 def test_a_second_reader_takes_over(client):
-    name = begin(client, n=2000, batch=10, speed=20.0)
+    name = begin(client, n=20_000, batch=10, speed=20.0)
     seen = []
     first = threading.Thread(target=lambda: seen.extend(read(client, name)))
     first.start()
     wait_until(lambda: len(streaming.players[name].records) > 1)
     events = read(client, name, most=5)
-    first.join(timeout=5)
+    first.join(timeout=PATIENCE)
     assert not first.is_alive()
     assert [record["number"] for _, record in events] == list(range(5))
     assert seen[-1][0] == "batch"
@@ -166,8 +158,9 @@ def test_the_number_of_players_is_bounded_and_idle_ones_go(client):
     refused = client.post("/api/stream/players", json={})
     assert refused.status_code == 429
     assert "at most 2" in refused.json()["detail"]
-    time.sleep(0.4)
+    streaming.players.patience = 0.0
     begin(client)
+    streaming.players.patience = math.inf
     assert all(client.get(f"/api/stream/players/{name}").status_code == 404 for name in names)
     assert len(streaming.players) == 1
 
