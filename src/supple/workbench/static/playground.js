@@ -10,12 +10,14 @@ import { Hand } from "./playhand.js";
 const KEPT = "supple-playground";
 const SETS = ["reserve", "margin", "error"];
 const WEIGHTS = [0, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
+const pathOf = (session) => `/api/playground/sessions/${encodeURIComponent(session)}`;
 const percent = (value) => `${(100 * value).toFixed(1)} %`;
 
 let tab = null;
 
 export async function mount(element, api) {
   await useStyle("/static/playground.css");
+  if (!element.isConnected) return; // another tab was chosen in the meantime
   tab = new Playground(element, api);
   await tab.start();
 }
@@ -31,49 +33,73 @@ class Playground {
     this.element = element;
     this.label = 1;
     this.click = "forget";
+    this.turn = 0; // counts the wishes for a canvas: only the latest is shown
     this.log = new Log();
     this.ending = new AbortController();
     this.canvas = h("canvas", { class: "board", tabIndex: 0, role: "application",
       "aria-label": "Canvas of points", "aria-describedby": "board-help" });
     this.build();
     this.board = new Board(this.canvas);
-    this.queue = new Queue((action) => this.api.post(`${this.path}/changes`, action),
-      (state, job) => this.show(state, job), (error) => this.fail(error));
+    this.queue = this.newQueue();
     this.hand = new Hand(this);
     this.drawLegend = () => this.legend.replaceChildren(...this.legendItems());
     addEventListener("themechange", this.drawLegend, { signal: this.ending.signal });
   }
 
-  get path() { return `/api/playground/sessions/${encodeURIComponent(this.session)}`; }
+  get path() { return pathOf(this.session); }
+
+  newQueue() {
+    return new Queue((action) => this.api.post(`${this.path}/changes`, action),
+      (state, job) => this.show(state, job), (error) => this.fail(error));
+  }
+
+  // Take a turn; what is returned says whether it is still the latest one of a page that is there.
+  takeTurn() {
+    const mine = ++this.turn;
+    return () => mine === this.turn && !this.ending.signal.aborted;
+  }
 
   async start() {
+    const latest = this.takeTurn();
     await this.source.start();
     const kept = sessionStorage.getItem(KEPT);
-    if (kept) {
-      try {
-        this.session = kept;
-        this.show(await this.api.get(this.path));
+    if (kept && latest()) {
+      this.session = kept;
+      const state = await this.api.get(this.path).catch(() => null);
+      if (!latest()) return;
+      if (state) {
+        this.show(state);
         return;
-      } catch {
-        sessionStorage.removeItem(KEPT); // it has ended: begin anew
       }
+      this.session = undefined; // it has ended: begin anew
+      sessionStorage.removeItem(KEPT);
     }
-    await this.begin(this.source.wanted());
+    if (latest()) await this.begin(this.source.wanted());
   }
 
   async begin(wanted) {
-    const old = this.session;
+    const latest = this.takeTurn();
     try {
       const state = await this.api.post("/api/playground/sessions", wanted);
-      if (old) this.api.remove(`/api/playground/sessions/${encodeURIComponent(old)}`).catch(() => {});
-      this.log.element.replaceChildren();
-      this.hand.select(null);
-      this.show(state);
-      this.problem.replaceChildren();
-      say(`${state.points.length} points on the canvas`);
+      if (latest()) this.replace(state);
+      else this.api.remove(pathOf(state.session)).catch(() => {}); // nobody will see it
     } catch (error) {
-      this.fail(error);
+      if (latest()) this.fail(error);
     }
+  }
+
+  // Show a new canvas; what was on its way to the old one is not meant for it.
+  replace(state) {
+    const { session, queue, estimating } = this;
+    queue.close();
+    this.queue = this.newQueue();
+    // The old canvas goes after the answers that are under way, which would not find it.
+    if (session) Promise.allSettled([queue.work, estimating]).then(() => this.api.remove(pathOf(session))).catch(() => {});
+    this.log.element.replaceChildren();
+    this.hand.drop();
+    this.hand.select(null);
+    this.show(state);
+    say(`${state.points.length} points on the canvas`);
   }
 
   close() {
@@ -85,8 +111,9 @@ class Playground {
 
   // Say what went wrong, and show the canvas as the server has it.
   async fail(error) {
-    const state = this.session && await this.api.get(this.path).catch(() => null);
-    if (this.ending.signal.aborted) return;
+    const { session } = this;
+    const state = session && await this.api.get(this.path).catch(() => null);
+    if (this.ending.signal.aborted || session !== this.session) return;
     if (state) this.show(state);
     this.problem.replaceChildren(trouble(error));
   }
@@ -185,6 +212,7 @@ class Playground {
   // ---------------------------------------------------------------- changes
 
   send(action, stamp = performance.now()) {
+    if (!this.state) return; // there is no canvas yet
     this.queue.push(action, stamp, action.gesture === undefined ? null : `gesture ${action.gesture}`);
   }
 
@@ -232,7 +260,7 @@ class Playground {
     this.showSelected();
     this.problem.replaceChildren();
     clearTimeout(this.waiting);
-    this.waiting = setTimeout(() => this.estimate(), 350);
+    this.waiting = setTimeout(() => { this.estimating = this.estimate(); }, 350);
   }
 
   // From the input to the frame that shows its effect; benchmarks/playground.py observes it.
@@ -281,18 +309,19 @@ class Playground {
 
   async estimate() {
     const { version, session } = this.state;
+    const shown = () => !this.ending.signal.aborted && session === this.session;
     try {
       const { estimates } = await this.api.get(`${this.path}/estimates`);
-      if (this.ending.signal.aborted || session !== this.session || version !== this.state.version) return;
+      if (!shown() || version !== this.state.version) return;
       // There are none without a boundary, and none where rounding forbids an exact optimum.
-      const shown = (value) => (!estimates ? "–" : value === null ? "not exact" : percent(value));
-      this.left.textContent = shown(estimates?.leave_one_out);
-      this.bound.textContent = shown(estimates?.xi_alpha);
+      const text = (value) => (!estimates ? "–" : value === null ? "not exact" : percent(value));
+      this.left.textContent = text(estimates?.leave_one_out);
+      this.bound.textContent = text(estimates?.xi_alpha);
       this.refit.textContent = estimates ? seconds(estimates.refit_microseconds / 1e6) : "–";
       this.agrees.textContent = estimates ? estimates.difference.toExponential(0) : "–";
       this.log.refit = estimates?.refit_microseconds ?? null;
     } catch (error) {
-      if (!this.ending.signal.aborted) toast(error.message);
+      if (shown()) toast(error.message);
     }
   }
 }

@@ -4,7 +4,7 @@
 // latest place counts.
 export class Queue {
   constructor(post, done, failed) {
-    Object.assign(this, { post, done, failed, waiting: [], running: false, closed: false });
+    Object.assign(this, { post, done, failed, waiting: [], work: null, running: false, closed: false });
   }
 
   get idle() { return this.waiting.length === 0; }
@@ -15,7 +15,7 @@ export class Queue {
     const last = this.waiting.at(-1);
     if (key !== null && last?.key === key) last.action = action;
     else this.waiting.push({ action, stamp, key });
-    if (!this.running) this.run();
+    if (!this.running) this.work = this.run();
   }
 
   close() {

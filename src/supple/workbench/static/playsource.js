@@ -14,7 +14,7 @@ export class Source {
       h("form", { class: "stack play-tight", onsubmit: (event) => { event.preventDefault(); begin(this.wanted()); } },
         this.set = h("div", {}), this.choices,
         h("div", { class: "fields" }, field("Points", this.number), field("Seed", this.seed), field("Kernel", this.kernel)),
-        h("div", { class: "row" }, h("button", { class: "primary" }, "Load"),
+        h("div", { class: "row" }, this.load = h("button", { class: "primary", disabled: true }, "Load"),
           h("button", { type: "button", onclick: () => begin({ source: "empty", kernel: this.kernel.value }) }, "Empty canvas"))));
   }
 
@@ -26,6 +26,7 @@ export class Source {
       group("Embedded sets", embedded, "embedded"));
     this.data.value = "generated:two moons";
     this.set.replaceChildren(field("Set", this.data));
+    this.load.disabled = false;
   }
 
   get chosen() {

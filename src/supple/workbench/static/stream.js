@@ -16,10 +16,13 @@ const OUTSIDE = { name: "outside", title: "share of points outside the descripti
 const SMOOTH = 5; // batches in a moving mean
 const SHOWN = 5; // batches of points on the board
 
+const pathOf = (player) => `/api/stream/players/${encodeURIComponent(player)}`;
+
 let tab = null;
 
 export async function mount(element, api) {
   await useStyle("/static/playground.css");
+  if (!element.isConnected) return; // another tab was chosen in the meantime
   tab = new StreamTab(element, api);
   await tab.start();
 }
@@ -31,26 +34,34 @@ export function unmount() {
 
 class StreamTab {
   constructor(element, api) {
-    Object.assign(this, { element, api, records: [], running: false, paused: false });
+    Object.assign(this, { element, api, records: [], running: false, paused: false, turn: 0 });
     addEventListener("pagehide", this.gone = () => this.source?.close());
   }
 
-  get path() { return `/api/stream/players/${encodeURIComponent(this.player)}`; }
+  get path() { return pathOf(this.player); }
+
+  // Take a turn; what is returned says whether it is still the latest one of a page that is there.
+  takeTurn() {
+    const mine = ++this.turn;
+    return () => mine === this.turn;
+  }
 
   async start() {
+    const latest = this.takeTurn();
     this.kinds = await this.api.get("/api/stream/streams");
+    if (!latest()) return;
     this.build();
     this.board = new Board(this.canvas);
     const kept = sessionStorage.getItem(KEPT);
     if (!kept) return;
-    try {
-      this.listen(await this.api.get(`/api/stream/players/${encodeURIComponent(kept)}`));
-    } catch {
-      sessionStorage.removeItem(KEPT); // it has ended
-    }
+    const about = await this.api.get(pathOf(kept)).catch(() => null);
+    if (!latest()) return;
+    if (about) this.listen(about);
+    else sessionStorage.removeItem(KEPT); // it has ended
   }
 
   close() {
+    this.turn++; // answers that are under way come too late
     this.source?.close();
     removeEventListener("pagehide", this.gone);
     this.board?.close();
@@ -117,16 +128,21 @@ class StreamTab {
   get chosenSpeed() { return Number(Math.min(100, Math.max(0.2, 10 ** this.speed.value)).toPrecision(2)); }
 
   async begin() {
+    const latest = this.takeTurn();
+    const wanted = { stream: this.kind.value, n: Number(this.n.value), batch: Number(this.batch.value), window: Number(this.window.value),
+      C: Number(this.C.value), seed: Number(this.seed.value), estimate: this.estimate.value, speed: this.chosenSpeed };
     try {
-      if (this.running) await this.api.post(`${this.path}/control`, { action: "stop" });
+      if (this.running) await this.stop(this.player).catch(() => {}); // it may have ended
       this.source?.close();
-      this.listen(await this.api.post("/api/stream/players", {
-        stream: this.kind.value, n: Number(this.n.value), batch: Number(this.batch.value), window: Number(this.window.value),
-        C: Number(this.C.value), seed: Number(this.seed.value), estimate: this.estimate.value, speed: this.chosenSpeed }));
+      const about = await this.api.post("/api/stream/players", wanted);
+      if (latest()) this.listen(about);
+      else this.stop(about.player).catch(() => {}); // nobody will listen to it
     } catch (error) {
-      this.problem.replaceChildren(trouble(error));
+      if (latest()) this.problem.replaceChildren(trouble(error));
     }
   }
+
+  stop(player) { return this.api.post(`${pathOf(player)}/control`, { action: "stop" }); }
 
   listen(about) {
     Object.assign(this, { player: about.player, meta: about, records: [], running: true, paused: about.paused });
