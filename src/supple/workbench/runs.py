@@ -122,10 +122,10 @@ def order_run(
                 f"The run {run.name!r} was imported without its data. Upload the file and begin "
                 "a new run."
             )
-        history.requeue(run_id)
+        run = history.requeue(run_id)
         jobs.submit(run_id)
-    else:
-        {"pause": jobs.pause, "resume": jobs.resume, "cancel": jobs.cancel}[order](run_id)
+        return asdict(run)
+    {"pause": jobs.pause, "resume": jobs.resume, "cancel": jobs.cancel}[order](run_id)
     return asdict(history.run(run_id))
 
 

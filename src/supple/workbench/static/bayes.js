@@ -6,12 +6,14 @@ const ROPES = [["0.005", "0.5 points"], ["0.01", "1 point"], ["0.02", "2 points"
 
 export function bayesCard(api, run, named) {
   const body = h("div", {});
+  let chosen = null;
   const show = async (rope) => {
+    chosen = rope;
     try {
       const pairs = await api.get(`/api/runs/${run.id}/bayes`, { rope });
-      body.replaceChildren(pairs.length ? table(pairs) : h("p", { class: "muted" }, "No two machines have two repetitions in common."));
+      if (chosen === rope) body.replaceChildren(pairs.length ? table(pairs) : h("p", { class: "muted" }, "No two machines have two repetitions in common."));
     } catch (error) {
-      body.replaceChildren(trouble(error));
+      if (chosen === rope) body.replaceChildren(trouble(error));
     }
   };
   show("0.01");

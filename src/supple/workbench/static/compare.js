@@ -9,7 +9,8 @@ let state = null;
 
 export async function mount(element, api) {
   const ids = (api.route[0] || "").split("+").filter(Boolean);
-  const [machines] = await Promise.all([api.get("/api/machines")]);
+  const machines = await api.get("/api/machines");
+  if (!element.isConnected) return; // another tab was chosen in the meantime
   const draft = load();
   draft.machines ??= FAVOURITES.map((key) => ({ label: key, machine: key, params: {} }));
   state = { api, draft, kinds: new Map(machines.map((each) => [each.key, each])), results: new Results(api, ids) };

@@ -7,8 +7,9 @@ import { marker, scatter } from "./scatter.js";
 let state = null;
 
 export async function mount(element, api) {
-  state = { api, draft: load(), element, alive: true, limits: await api.get("/api/about") };
-  const mine = state;
+  const limits = await api.get("/api/about");
+  if (!element.isConnected) return; // another tab was chosen in the meantime
+  const mine = state = { api, draft: load(), limits, turn: 0, asked: 0 };
   const side = h("div", { class: "stack" });
   const view = h("section", { class: "stack", "aria-label": "The chosen data" });
   Object.assign(state, { side, view, lists: h("div", { class: "stack tight" }) });
@@ -21,10 +22,11 @@ export async function mount(element, api) {
   addEventListener("themechange", state.redraw);
   state.observer = new ResizeObserver(() => state === mine && mine.paint?.());
   await refresh();
-  await choose(state.draft);
+  if (state === mine) await choose(mine.draft);
 }
 
 export function unmount() {
+  if (!state) return; // it waited for its first answer
   removeEventListener("themechange", state.redraw);
   state.observer.disconnect();
   state = null;
@@ -66,7 +68,7 @@ async function send(body, name, problem) {
     problem.replaceChildren();
     toast(`${upload.name}: ${plural(upload.rows, "row")}`);
     await refresh();
-    await pick("file", upload.name, upload.id);
+    if (state === mine) await pick("file", upload.name, upload.id);
   } catch (error) {
     problem.replaceChildren(trouble(error, "The table cannot be read"));
   }
@@ -76,8 +78,9 @@ async function send(body, name, problem) {
 
 async function refresh() {
   const mine = state;
+  const asked = ++mine.asked;
   const sets = await mine.api.get("/api/data");
-  if (state !== mine) return;
+  if (state !== mine || asked !== mine.asked) return;
   mine.sets = sets;
   showLists();
 }
@@ -121,18 +124,19 @@ async function pick(source, name, id = null) {
 
 async function choose(draft) {
   const mine = state;
-  const turn = (mine.turn = (mine.turn || 0) + 1);
+  const turn = ++mine.turn;
+  const latest = () => state === mine && turn === mine.turn;
   mine.paint = null;
   mine.view.setAttribute("aria-busy", "true");
   try {
     const summary = await mine.api.get("/api/data/summary", dataQuery(draft));
-    if (state !== mine || turn !== mine.turn) return;
+    if (!latest()) return;
     show(summary);
     say(`${summary.name}: ${plural(summary.rows, "row")}`);
   } catch (error) {
-    if (state === mine) mine.view.replaceChildren(trouble(error, "This data set cannot be shown"));
+    if (latest()) mine.view.replaceChildren(trouble(error, "This data set cannot be shown"));
   } finally {
-    mine.view.removeAttribute("aria-busy");
+    if (latest()) mine.view.removeAttribute("aria-busy");
   }
 }
 

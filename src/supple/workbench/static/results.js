@@ -16,7 +16,7 @@ export const badge = (run) => h("span", { class: `badge ${run.state}` }, WORDS[r
 
 export class Results {
   constructor(api, ids) {
-    Object.assign(this, { api, ids, runs: [], sources: [], charts: [], hidden: new Set(), alive: true });
+    Object.assign(this, { api, ids, runs: [], sources: [], charts: [], hidden: new Set(), alive: true, asked: 0, drawn: 0 });
     this.element = h("section", { class: "results stack", "aria-label": "Results" });
   }
 
@@ -47,6 +47,7 @@ export class Results {
   }
 
   follow(run) {
+    run.source?.close(); // after a restart it would bring records a second time
     const source = new EventSource(`/api/runs/${run.id}/events?after=${run.records.length}`);
     this.sources.push(source);
     source.addEventListener("records", (event) => {
@@ -55,6 +56,7 @@ export class Results {
     });
     source.addEventListener("state", (event) => {
       const before = run.state;
+      run.heard = (run.heard || 0) + 1;
       Object.assign(run, JSON.parse(event.data));
       if (run.state !== before) say(`${run.name}: ${WORDS[run.state]}`);
       this.schedule();
@@ -163,8 +165,8 @@ export class Results {
   head(run) {
     const total = run.records.at(-1)?.n_total || 0;
     const done = run.records.length;
-    const order = (verb) => this.api.post(`/api/runs/${run.id}/${verb}`).then((changed) => {
-      Object.assign(run, changed);
+    const order = (verb, heard = run.heard) => this.api.post(`/api/runs/${run.id}/${verb}`).then((changed) => {
+      if (run.heard === heard) Object.assign(run, changed); // else the events know it, or what came after it
       if (verb === "restart") {
         run.records = [];
         this.follow(run);
@@ -214,9 +216,12 @@ export class Results {
   requestTable() {
     if (this.timer) return;
     const draw = async () => {
+      const asked = ++this.asked;
       try {
         const parts = await Promise.all(this.runs.map((run) => this.api.get(`/api/runs/${run.id}/summary`)));
-        if (this.alive) this.drawTable(parts);
+        if (!this.alive || asked < this.drawn) return; // a later one has come before
+        this.drawn = asked;
+        this.drawTable(parts);
       } catch { /* the curves have shown what is wrong */ }
     };
     draw();

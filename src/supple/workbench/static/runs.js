@@ -9,7 +9,7 @@ const GOING = ["queued", "running", "pausing", "paused"];
 let state = null;
 
 export async function mount(element, api) {
-  state = { api, chosen: new Set(), list: h("ul", { class: "history" }), problem: h("div", {}), filter: "" };
+  state = { api, chosen: new Set(), list: h("ul", { class: "history" }), problem: h("div", {}), filter: "", asked: 0 };
   const mine = state;
   state.compare = h("button", { type: "button", class: "primary", disabled: true, onclick: () => { location.hash = `#/compare/${[...mine.chosen].join("+")}`; } }, "Compare selected");
   const file = h("input", { type: "file", accept: ".json", class: "visually-hidden", id: "import", onchange: () => file.files[0] && take(file) });
@@ -32,8 +32,10 @@ export function unmount() {
 
 async function refresh() {
   const mine = state;
+  if (!mine) return; // another tab was chosen in the meantime
+  const asked = ++mine.asked;
   const runs = await mine.api.get("/api/runs");
-  if (state !== mine) return;
+  if (state !== mine || asked !== mine.asked) return;
   const before = JSON.stringify(mine.runs);
   mine.runs = runs;
   const writing = mine.list.contains(document.activeElement) && /TEXTAREA|INPUT/.test(document.activeElement.tagName);
@@ -43,13 +45,14 @@ async function refresh() {
 }
 
 async function take(input) {
+  const mine = state;
   try {
-    const run = await state.api.upload("/api/runs/import", {}, input.files[0]);
-    state.problem.replaceChildren();
+    const run = await mine.api.upload("/api/runs/import", {}, input.files[0]);
+    mine.problem.replaceChildren();
     toast(`${run.name} is in the history now.`);
     await refresh();
   } catch (error) {
-    state.problem.replaceChildren(trouble(error, "This run cannot be imported"));
+    mine.problem.replaceChildren(trouble(error, "This run cannot be imported"));
   } finally {
     input.value = "";
   }
