@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from live_server import live_server
+from live_server import PATIENCE, live_server
 
 from supple.workbench import Settings
 
@@ -32,7 +32,8 @@ def browser():
         missing = pytest.fail if "SUPPLE_CHROMIUM" in os.environ else pytest.skip
         missing("there is no chromium; install it, or name one by SUPPLE_CHROMIUM")
     with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=path, args=FLAGS)
+        playwright.expect.set_options(timeout=1000 * PATIENCE)
+        chromium = driver.chromium.launch(executable_path=path, args=FLAGS, timeout=1000 * PATIENCE)
         yield chromium
         chromium.close()
 
@@ -50,7 +51,7 @@ class Watched:
         )
         self._contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * PATIENCE)
         page.on("request", self._note)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on(

@@ -45,7 +45,11 @@ def finished(page):
     page.wait_for_selector("table.figures tbody tr")
 
 
-def figures(page):
-    """Return the cells of the table of results."""
-    rows = page.locator("table.figures tbody tr")
-    return [rows.nth(i).locator("th, td").all_text_contents() for i in range(rows.count())]
+def machines(page):
+    """Return the first cells of the table of results, which is drawn again as figures come."""
+    return page.locator("table.figures tbody th")
+
+
+def painted(page):
+    """Wait until the page has drawn what it knows."""
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")

@@ -4,7 +4,18 @@ import json
 import subprocess
 import sys
 
-from web.pages import TABLE, choose, figures, finished, keep_machines, paste, small_run
+from live_server import wait_until
+from playwright.sync_api import expect
+from web.pages import (
+    TABLE,
+    choose,
+    finished,
+    keep_machines,
+    machines,
+    painted,
+    paste,
+    small_run,
+)
 
 from supple import study
 
@@ -15,13 +26,13 @@ def test_own_table_to_results_and_a_script_with_the_same_figures(workbench, tmp_
         page.get_by_text("Drop a file here").click()
     chooser.value.set_files({"name": "pets.csv", "mimeType": "text/csv", "buffer": TABLE.encode()})
     page.get_by_role("heading", name="pets.csv").wait_for()
-    assert page.locator(".chip", has_text="120 rows").is_visible()
-    assert page.locator(".chip", has_text="no missing values").is_visible()
+    expect(page.locator(".chip", has_text="120 rows")).to_be_visible()
+    expect(page.locator(".chip", has_text="no missing values")).to_be_visible()
     page.locator(".legend li", has_text="cat").wait_for()
     page.get_by_role("link", name="Compare machines on it").click()
     small_run(page)
     finished(page)
-    assert [row[0] for row in figures(page)] == ["svc", "libsvm"]
+    expect(machines(page)).to_have_text(["svc", "libsvm"])
     page.locator(".bar").first.wait_for()
 
     page.get_by_role("link", name="Runs").click()
@@ -29,7 +40,7 @@ def test_own_table_to_results_and_a_script_with_the_same_figures(workbench, tmp_
     page.get_by_label("Notes on").press("Tab")
     page.get_by_text("Notes kept.").wait_for()
     page.reload()
-    assert page.get_by_label("Notes on").input_value() == "the first one"
+    expect(page.get_by_label("Notes on")).to_have_value("the first one")
 
     page.locator(".menu summary").click()
     with page.expect_download() as script:
@@ -56,7 +67,7 @@ def test_own_table_to_results_and_a_script_with_the_same_figures(workbench, tmp_
     page.locator(".run-item").wait_for()
     page.get_by_role("link", name="Open").click()
     finished(page)
-    assert [row[0] for row in figures(page)] == ["svc", "libsvm"]
+    expect(machines(page)).to_have_text(["svc", "libsvm"])
 
 
 def test_a_bad_table_is_explained_and_nothing_is_lost(workbench):
@@ -68,12 +79,12 @@ def test_a_bad_table_is_explained_and_nothing_is_lost(workbench):
     line = bad[: bad.index("long")].count("\n") + 1
     assert f"line {line}" in said
     assert "'width'" in said
-    assert page.get_by_label("Rows of the table").input_value() == bad
-    assert page.get_by_role("heading", name="wbc").is_visible()
+    expect(page.get_by_label("Rows of the table")).to_have_value(bad)
+    expect(page.get_by_role("heading", name="wbc")).to_be_visible()
     page.get_by_label("Rows of the table").fill(TABLE)
     page.get_by_role("button", name="Use this table").click()
     page.get_by_role("heading", name="pasted.csv").wait_for()
-    assert page.get_by_role("alert").count() == 0
+    expect(page.get_by_role("alert")).to_have_count(0)
     workbench.errors[:] = [error for error in workbench.errors if "422" not in error]
 
 
@@ -122,14 +133,15 @@ def test_two_runs_are_compared(workbench):
         boxes.nth(i).check()
     page.get_by_role("button", name="Compare selected").click()
     page.locator(".run-head").nth(1).wait_for()
-    page.locator("table.figures tbody tr").nth(1).wait_for()
-    assert {row[0] for row in figures(page)} == {"svc sonar: svc", "svc wbc: svc"}
-    assert page.locator(".toggle").count() == 2
-    before = page.locator(".plot canvas").first.screenshot()
+    expect(machines(page)).to_have_count(2)
+    assert set(machines(page).all_text_contents()) == {"svc sonar: svc", "svc wbc: svc"}
+    expect(page.locator(".toggle")).to_have_count(2)
+    painted(page)
+    picture = page.locator(".plot canvas").first
+    before = picture.evaluate("canvas => canvas.toDataURL()")
     page.locator(".toggle").first.click()
-    assert page.locator(".toggle").first.get_attribute("aria-pressed") == "false"
-    page.mouse.move(0, 0)
-    assert page.locator(".plot canvas").first.screenshot() != before  # its line is gone
+    expect(page.locator(".toggle").first).to_have_attribute("aria-pressed", "false")
+    wait_until(lambda: picture.evaluate("canvas => canvas.toDataURL()") != before)  # a line less
 
 
 def test_a_sweep_shows_what_the_parameter_does(workbench):
@@ -142,7 +154,7 @@ def test_a_sweep_shows_what_the_parameter_does(workbench):
     finished(page)
     page.get_by_role("heading", name="What C does").wait_for()
     page.locator(".plot canvas").nth(5).wait_for()
-    assert [row[0] for row in figures(page)] == ["svc C=0.1", "svc C=1", "svc C=10"]
+    expect(machines(page)).to_have_text(["svc C=0.1", "svc C=1", "svc C=10"])
 
 
 def test_a_wrong_parameter_is_explained_beside_the_button(workbench):

@@ -3,6 +3,9 @@
 from pathlib import Path
 
 import pytest
+from live_server import settled, wait_until
+from playwright.sync_api import expect
+from web.pages import painted
 
 from supple.workbench import playground, streaming
 
@@ -34,18 +37,28 @@ def canvas_of(page):
 def begin(page, n=60):
     page.get_by_label("Points", exact=True).fill(str(n))
     page.get_by_role("button", name="Load").click()
-    page.wait_for_function("n => document.querySelectorAll('.playlog .entry').length === 0", arg=n)
-    wait_for(page, lambda: len(canvas_of(page).points) == n)
-    page.wait_for_timeout(100)
+    shows(page, n)
     page.evaluate("scrollTo(0, 0)")
+    painted(page)
 
 
-def wait_for(page, condition):
-    for _ in range(1200):
-        if condition():
-            return
-        page.wait_for_timeout(25)
-    raise AssertionError("it did not happen in time")
+def shows(page, n):
+    """Wait until the page shows so many points."""
+    page.wait_for_function(
+        """n => [...document.querySelectorAll(".counts b")]
+            .reduce((sum, each) => sum + Number(each.textContent), 0) === n""",
+        arg=n,
+    )
+
+
+def wait_for(canvas, condition):
+    """Wait until a canvas is so, between two of its changes."""
+
+    def so():
+        with canvas.lock:
+            return condition()
+
+    wait_until(so)
 
 
 def pixel(page, x, y):
@@ -77,11 +90,11 @@ def test_learn_drag_and_forget_with_the_mouse(workbench):
     canvas = canvas_of(page)
     corner = canvas.view.x0 + 0.1, canvas.view.y0 + 0.1
     page.mouse.click(*pixel(page, *corner))
-    wait_for(page, lambda: 60 in canvas.points)
+    wait_for(canvas, lambda: 60 in canvas.points)
     assert canvas.points[60].label == 1
     page.get_by_role("radio", name="class 0").check()
     page.mouse.click(*pixel(page, corner[0] + 0.6, corner[1]))
-    wait_for(page, lambda: 61 in canvas.points)
+    wait_for(canvas, lambda: 61 in canvas.points)
     assert canvas.points[61].label == 0
     page.get_by_text("Learned point 61").wait_for()
 
@@ -90,13 +103,13 @@ def test_learn_drag_and_forget_with_the_mouse(workbench):
     page.mouse.down()
     page.mouse.move(*end, steps=12)
     page.mouse.up()
-    wait_for(page, lambda: abs(canvas.points[60].x - canvas.view.x1 + 0.1) < 0.05)
+    wait_for(canvas, lambda: abs(canvas.points[60].x - canvas.view.x1 + 0.1) < 0.05)
     assert canvas.changes[-1].kind == "move"
     assert [change.kind for change in canvas.changes] == ["learn", "learn", "move"]
     page.get_by_text("Moved point 60").wait_for()  # the page knows it, too
 
     page.mouse.click(*end)
-    wait_for(page, lambda: 60 not in canvas.points)
+    wait_for(canvas, lambda: 60 not in canvas.points)
     page.get_by_text("Forgot point 60").wait_for()
     assert canvas.model.kkt_violation_ < 1e-9
 
@@ -107,23 +120,23 @@ def test_keys_select_weigh_flip_move_and_forget(workbench):
     canvas = canvas_of(page)
     page.locator("canvas.board").focus()
     page.keyboard.press("ArrowRight")
-    text = page.locator(".chosen").inner_text()
-    chosen = int(text.split()[1].rstrip(":"))
+    expect(page.locator(".chosen")).to_contain_text("Point ")
+    chosen = int(page.locator(".chosen").inner_text().split()[1].rstrip(":"))
     before = canvas.points[chosen]
     page.keyboard.press("+")
-    wait_for(page, lambda: canvas.points[chosen].weight == 2.0)
+    wait_for(canvas, lambda: canvas.points[chosen].weight == 2.0)
     page.keyboard.press("-")
-    wait_for(page, lambda: canvas.points[chosen].weight == 1.0)
+    wait_for(canvas, lambda: canvas.points[chosen].weight == 1.0)
     page.keyboard.press("f")
-    wait_for(page, lambda: canvas.points[chosen].label == 1 - before.label)
+    wait_for(canvas, lambda: canvas.points[chosen].label == 1 - before.label)
     page.keyboard.press("Shift+ArrowUp")
-    wait_for(page, lambda: canvas.points[chosen].y > before.y)
+    wait_for(canvas, lambda: canvas.points[chosen].y > before.y)
     page.keyboard.press("n")
-    wait_for(page, lambda: len(canvas.points) == 61)
+    wait_for(canvas, lambda: len(canvas.points) == 61)
     page.keyboard.press("Delete")
-    wait_for(page, lambda: chosen not in canvas.points)
+    wait_for(canvas, lambda: chosen not in canvas.points)
     page.keyboard.press("Control+z")
-    wait_for(page, lambda: chosen in canvas.points)
+    wait_for(canvas, lambda: chosen in canvas.points)
 
 
 def test_time_goes_back_and_the_page_comes_back(workbench):
@@ -135,10 +148,10 @@ def test_time_goes_back_and_the_page_comes_back(workbench):
         point = canvas.points[lonely(canvas)]
         held = len(canvas.points)
         page.mouse.click(*pixel(page, point.x, point.y))
-        wait_for(page, lambda held=held: len(canvas.points) == held - 1)
+        wait_for(canvas, lambda held=held: len(canvas.points) == held - 1)
     page.get_by_text("3 of 3").wait_for()
     page.get_by_label("Time").press("Home")
-    wait_for(page, lambda: canvas.points == first)
+    wait_for(canvas, lambda: canvas.points == first)
     page.get_by_role("button", name="Redo").click()
     page.get_by_text("1 of 3").wait_for()
     page.reload()
@@ -152,9 +165,9 @@ def test_C_and_gamma_follow_their_sliders(workbench):
     canvas = canvas_of(page)
     before = canvas.gamma
     page.get_by_label("C, cost of a margin error").press("End")
-    wait_for(page, lambda: canvas.C == 1000.0)
+    wait_for(canvas, lambda: canvas.C == 1000.0)
     page.get_by_label("gamma, width of the kernel").press("ArrowRight")
-    wait_for(page, lambda: canvas.gamma != before)
+    wait_for(canvas, lambda: canvas.gamma != before)
     page.locator("dd").first.filter(has_text="%").wait_for()
 
 
@@ -177,6 +190,46 @@ def test_a_lost_canvas_is_said(serve):
     page.get_by_role("alert").wait_for(state="detached")
 
 
+def test_the_canvas_that_was_asked_for_last_is_shown(workbench):
+    page = workbench.open("#/data")
+    page.get_by_role("heading", name="wbc").wait_for()
+    late = []
+
+    def hold_the_first(route):
+        answer = route.fetch()
+        if late:
+            route.fulfill(response=answer)
+        else:
+            late.append((route, answer))
+
+    page.route("**/api/playground/sessions", hold_the_first)
+    page.goto(f"{workbench.url}/#/playground")
+    wait_until(lambda: late, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    begin(page)
+    route, answer = late[0]
+    outdated = answer.json()["session"]
+    with page.expect_response(f"**/api/playground/sessions/{outdated}") as removed:
+        route.fulfill(response=answer)
+    assert removed.value.request.method == "DELETE"
+    assert outdated not in playground.sessions._held
+    shows(page, 60)
+    assert len(canvas_of(page).points) == 60
+
+
+def test_a_tab_that_is_left_before_its_answer_is_gone(workbench):
+    page = workbench.open("#/compare")
+    page.wait_for_selector(".machine")
+    late = []
+    page.route("**/api/about", lambda route: late.append(route))
+    page.get_by_role("link", name="Data", exact=True).click()
+    wait_until(lambda: late, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    page.get_by_role("link", name="Runs").click()
+    page.get_by_text("The history is empty").wait_for()
+    late[0].continue_()
+    page.get_by_role("link", name="Compare", exact=True).click()
+    page.wait_for_selector(".machine")
+
+
 def test_a_stream_plays_pauses_and_ends_with_its_page(workbench):
     page = open_tab(workbench, "stream")
     page.get_by_label("Examples", exact=True).fill("20000")
@@ -184,25 +237,20 @@ def test_a_stream_plays_pauses_and_ends_with_its_page(workbench):
     page.get_by_text("playing").wait_for()
     name = page.evaluate("sessionStorage.getItem('supple-stream')")
     player = streaming.players[name]
-    wait_for(page, lambda: len(player.records) > 3)
+    wait_until(lambda: len(player.records) > 3)
     page.get_by_role("button", name="Pause").click()
     page.get_by_text("paused").wait_for()
-    page.wait_for_timeout(300)
-    held = len(player.records)
     page.reload()
     page.get_by_text("paused").wait_for()
+    held = settled(lambda: len(player.records))  # the present batch may still come
     page.get_by_role("button", name="Resume").click()
-    wait_for(page, lambda: len(player.records) > held)
+    wait_until(lambda: len(player.records) > held)
     page.get_by_role("link", name="Playground").click()
-    wait_for(page, lambda: player.reader is None)
+    wait_until(lambda: player.reader is None)
     page.get_by_role("link", name="Stream").click()
-    wait_for(page, lambda: player.reader is not None)
+    wait_until(lambda: player.reader is not None)
     page.close()
-    for _ in range(200):
-        if player.reader is None:
-            break
-        streaming.time.sleep(0.025)
-    assert player.reader is None
+    wait_until(lambda: player.reader is None)
     streaming.players.close(name)
 
 

@@ -3,6 +3,8 @@
 from pathlib import Path
 
 import pytest
+from live_server import PATIENCE
+from playwright.sync_api import expect
 
 from supple.cli._app import run
 
@@ -28,11 +30,12 @@ def test_it_opens_offline_and_has_no_barriers(browser, report, theme, width):
     )
     asked, errors = [], []
     page = context.new_page()
+    page.set_default_timeout(1000 * PATIENCE)
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(report.as_uri())
-    assert page.get_by_role("heading", level=1).is_visible()
-    assert page.get_by_text("lasvm").first.is_visible()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    expect(page.get_by_text("lasvm").first).to_be_visible()
     assert "[data]" in page.content()  # the TOML that repeats the run
     page.add_script_tag(content=AXE.read_text(encoding="utf-8"))
     assert page.evaluate(RUN_AXE) == []
