@@ -27,9 +27,9 @@ demo: $(if $(wildcard $(READY)),$(READY),$(LIGHT)) ## stream a data set, forget 
 test: lint ## all checks: lint, types, layers, tests
 	$(RUN) -m pytest -n 2
 
-test-simd: $(READY) ## the batch and exactness tests with the instruction sets of older machines
+test-simd: $(READY) ## the tests of the core and of exactness with the instruction sets of older machines
 	for set in avx2 baseline; do \
-	    SUPPLE_SIMD=$$set $(RUN) -m pytest -n 2 tests/batch tests/exactness || exit 1; \
+	    SUPPLE_SIMD=$$set $(RUN) -m pytest -n 2 tests/core tests/exactness || exit 1; \
 	done
 
 lint: $(READY) ## ruff, mypy, import-linter
@@ -88,7 +88,7 @@ bench-rvm: $(READY) ## relevance vector classification against three peers
 	$(RUN) benchmarks/rvm.py
 
 dropin: $(READY) ## scikit-learn's own tests of its SVMs on the classes of supple
-	$(RUN) tests/dropin/run.py
+	$(RUN) tests/unit/estimators/dropin/run.py
 
 exactness: $(READY) ## random sequences of operations against the oracle and scikit-learn
 	$(RUN) benchmarks/exactness.py

@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-from playwright.sync_api import expect
-from workbench import fakes
+from unit.workbench import fakes
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"
 RUN_AXE = """async () => (await axe.run()).violations.flatMap(

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from live_server import PATIENCE, wait_until
-from workbench import fakes
+from unit.workbench import fakes
 
 SERVER = """
 import sys, pathlib, socket
 import uvicorn
 from supple.workbench import Settings, create_app
 from supple.workbench.server import Server
-from workbench.fakes import steps_forever, work
+from unit.workbench.fakes import steps_forever, work
 
 def main():
     folder, name = sys.argv[1:]
@@ -38,7 +37,10 @@ def start(tmp_path):
     started = []
 
     def start_one(work):
-        path = os.pathsep.join([str(Path(fakes.__file__).parents[1]), *sys.path])
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        path = os.pathsep.join([str(Path(fakes.__file__).parents[2]), *sys.path])
         server = subprocess.Popen(
             [sys.executable, script, tmp_path / "kept", work],
             env={**os.environ, "PYTHONPATH": path},

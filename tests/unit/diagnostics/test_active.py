@@ -20,8 +20,8 @@ from supple.diagnostics import (
     expected_error_reduction,
     uncertainty_sampling,
 )
-from tests.diagnostics.test_influence import LABELS, sample
-from tests.diagnostics.test_unchanged import fingerprint
+from tests.unit.diagnostics.test_influence import LABELS, sample
+from tests.unit.diagnostics.test_unchanged import fingerprint
 
 PARAMS = [
     (2, {"gamma": 0.5}),

@@ -15,7 +15,7 @@ from scipy import sparse
 
 import supple
 from supple.diagnostics import Influence, influence
-from tests.diagnostics.test_unchanged import fingerprint
+from tests.unit.diagnostics.test_unchanged import fingerprint
 
 LABELS = np.array(["a", "b", "c"])
 

@@ -3,8 +3,8 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from live_server import PATIENCE, live_server, wait_until
-from workbench import fakes
+from live_server import live_server
+from unit.workbench import fakes
 
 from supple.workbench import Settings
 

@@ -10,7 +10,7 @@ from supple.experiments._pages import read, section
 from supple.experiments._publish import pages
 from supple.experiments._results import as_csv, as_json, from_json
 
-FOLDER = Path(__file__).resolve().parents[2] / "docs" / "experiments"
+FOLDER = Path(__file__).resolve().parents[3] / "docs" / "experiments"
 RESULTS = FOLDER / "results"
 FOUND = [(paper, item) for paper in PAPERS.values() for item in read(RESULTS, paper)]
 

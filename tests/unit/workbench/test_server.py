@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from workbench.fakes import RECORD
+from unit.workbench.fakes import RECORD
 
 from supple import study
 from supple.workbench.studies import run_study

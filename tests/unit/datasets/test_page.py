@@ -9,7 +9,7 @@ import pytest
 from supple.datasets import load, names
 from supple.datasets._catalogue import SOURCES
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "datasets.md"
+PAGE = Path(__file__).resolve().parents[3] / "docs" / "datasets.md"
 PROVENANCE = json.loads(
     files("supple.datasets").joinpath("data", "PROVENANCE.json").read_text(encoding="utf-8")
 )

@@ -10,10 +10,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from cli.conftest import QUICK
-from live_server import PATIENCE, wait_until
 from rich.console import Console
 from typer.testing import CliRunner
+from unit.cli.conftest import QUICK
 
 from supple.cli import _live, _output
 from supple.cli._app import app

@@ -15,7 +15,7 @@ from supple._core import gather_margin
 import supple
 from supple.diagnostics import ConformalClassifier, ConformalRegressor, ExchangeabilityMartingale
 from supple.diagnostics._candidates import first_equals
-from tests.diagnostics.test_unchanged import fingerprint
+from tests.unit.diagnostics.test_unchanged import fingerprint
 
 TIE = 1e-7
 
