@@ -83,7 +83,9 @@ class Logistic:
         t, weight = self.t, self.weight
 
         def value(eta: Floats, w: Floats) -> float:
-            return float(weight @ (t * eta - np.logaddexp(0.0, eta)) - 0.5 * alpha @ (w * w))
+            # The log posterior is -inf or NaN after a step far too long, which is then halved.
+            with np.errstate(over="ignore", invalid="ignore"):
+                return float(weight @ (t * eta - np.logaddexp(0.0, eta)) - 0.5 * alpha @ (w * w))
 
         def next_step() -> tuple[Floats, float, float]:
             error = weight * (t - expit(eta))
@@ -114,7 +116,7 @@ class Logistic:
             if promise < max(rough, _NEWTON_GAIN):
                 break
             direction, length = Phi @ step + step_bias, 1.0
-            while value(eta + length * direction, w + length * step) < height:
+            while not value(eta + length * direction, w + length * step) >= height:
                 length /= 2.0
                 if length < 1e-10:  # rounding: no ascent is to be had
                     break

@@ -264,6 +264,13 @@ def test_predictions_that_overflow_are_refused():
         model.predict(far[:3])
 
 
+def test_a_step_that_overflows_is_halved_without_a_warning():
+    rng = np.random.default_rng(1)
+    X = 1e-3 * rng.normal(size=(30, 2))
+    y = X[:, 0] + 3e-4 * rng.normal(size=30) > 0.0
+    assert RVC().fit(X, y, sample_weight=np.full(30, 1e8)).score(X, y) > 0.8
+
+
 def test_a_tolerance_below_rounding_ends():
     X = np.random.default_rng(0).normal(size=(30, 2))
     RVR(tol=1e-300).fit(X, X[:, 0] + np.sin(3 * X[:, 1]))
