@@ -114,7 +114,7 @@ class Batch(NamedTuple):
     ids: NDArray[Any] | None
     groups: NDArray[Any] | None
     labels: LabelTable
-    times: NDArray[np.float64] | None = None
+    times: NDArray[Any] | None = None
 
     def rows(self, which: Any) -> Batch:
         """Return some of the examples."""

@@ -234,8 +234,8 @@ def as_moments(times: Any) -> NDArray[Any]:
     return np.array(values, dtype="datetime64[us]").reshape(given.shape)
 
 
-def check_times(times: Any, n: int) -> NDArray[np.float64]:
-    """Return `n` finite timestamps; datetimes as seconds since 1970."""
+def check_times(times: Any, n: int) -> NDArray[Any]:
+    """Return `n` timestamps as finite numbers or datetime64."""
     try:
         given = as_moments(times)
     except (TypeError, ValueError):
@@ -248,19 +248,17 @@ def check_times(times: Any, n: int) -> NDArray[np.float64]:
             f"'timestamps' must have shape ({n},), one for each row of X. Got shape {given.shape} "
             "instead."
         )
-    if given.dtype.kind == "M":
-        missing = np.isnat(given)
-        given = given.astype("datetime64[us]").astype(np.int64) / 1e6
-        given[missing] = np.nan
-    elif wrong := _not_a_number(given):
+    dated = given.dtype.kind == "M"
+    if not dated and (wrong := _not_a_number(given)):
         raise InvalidInputError(
             f"'timestamps' must be numbers or datetimes. Got {wrong} instead. Convert them first."
         )
-    result = np.asarray(given, dtype=np.float64)
-    if not np.isfinite(result).all():
+    result = given if dated else np.asarray(given, dtype=np.float64)
+    infinite = np.flatnonzero(~np.isfinite(result))
+    if len(infinite):
         raise InvalidInputError(
-            f"'timestamps' must be finite. Got {result[~np.isfinite(result)][0]} in row "
-            f"{np.flatnonzero(~np.isfinite(result))[0]}. Leave such examples out."
+            f"'timestamps' must be finite. Got {result[infinite[0]]} in row {infinite[0]}. Leave "
+            "such examples out."
         )
     return result
 

@@ -39,7 +39,8 @@ class Clock:
     # Batches: where each begins. Time: that of each example, from the arrival `first` on.
     marks: np.ndarray = field(default_factory=lambda: np.empty(0))
     first: int = 0
-    dropped: int = 0  # batches that nobody asks for any more
+    dropped: int = 0  # batches of which no example is held any more
+    dated: bool | None = None  # whether the timestamps are datetimes; None: none have come
 
     def arrived(self, seen: int, n: int, times: np.ndarray | None) -> Clock:
         """Return the clock after `n` examples that follow `seen` others."""
@@ -52,6 +53,7 @@ class Clock:
                 "'timestamps' must be given, one for each row of X: the memory goes by time "
                 "(unit='time'). Got None instead. unit='examples' or 'batches' needs none."
             )
+        times, dated = self._checked(times)
         last = self.marks[-1:] if len(self.marks) else times[:1]
         fall = np.flatnonzero(np.diff(np.concatenate([last, times])) < 0.0)
         if len(fall):
@@ -61,7 +63,18 @@ class Clock:
                 f"after {before:.17g}. Sort the examples by time."
             )
         first = self.first if len(self.marks) else seen
-        return replace(self, marks=np.concatenate([self.marks, times]), first=first)
+        return replace(self, marks=np.concatenate([self.marks, times]), first=first, dated=dated)
+
+    def _checked(self, times: np.ndarray) -> tuple[np.ndarray, bool]:
+        """Return timestamps as numbers, and whether they are datetimes, as all others must be."""
+        dated = times.dtype.kind == "M"
+        if self.dated not in (None, dated):
+            kinds = {True: "datetimes", False: "numbers"}
+            raise InvalidInputError(
+                f"'timestamps' must be {kinds[not dated]}, as those of earlier calls. Got "
+                f"{kinds[dated]} instead. Convert them, or call fit to start again."
+            )
+        return (times.astype("datetime64[us]").astype(np.int64) / 1e6 if dated else times), dated
 
     def moments(self, arrival: np.ndarray) -> np.ndarray:
         """Return when the examples with these arrivals came, for those it has not dropped."""
@@ -85,7 +98,7 @@ class Clock:
 
 
 def refuse_times(times: np.ndarray | None, why: str) -> None:
-    """Raise if there are timestamps that nobody looks at."""
+    """Raise if there are timestamps that the memory does not use."""
     if times is not None:
         raise InvalidInputError(
             f"'timestamps' have no meaning for {why}. Leave them out, or choose a "

@@ -85,7 +85,7 @@ def test_datetimes_with_a_time_zone_are_moments():
     same = SVR(memory=Window(60.0 * 7, unit="time")).fit(X, X[:, 0], timestamps=table)
     assert_array_equal(same.ids_, model.ids_)
     table[5] = pandas.NaT
-    with pytest.raises(InvalidInputError, match=r"must be finite\. Got nan in row 5"):
+    with pytest.raises(InvalidInputError, match=r"must be finite\. Got NaT in row 5"):
         same.fit(X, X[:, 0], timestamps=table)
 
 
@@ -112,6 +112,10 @@ BAD = {
     "nat": (np.array(["2024-01-01", "NaT"], dtype="M8[D]"), "must be finite"),
     "shape": ([4.0], r"must have shape \(2,\)"),
     "strings": (["a", "b"], "'timestamps' must be numbers or datetimes"),
+    "datetimes": (
+        np.array(["2024-01-01", "2024-01-02"], dtype="M8[D]"),
+        "must be numbers, as those of earlier calls. Got datetimes instead",
+    ),
     "mixed": ([4.0, "b", None], "'timestamps' must"),
 }
 
