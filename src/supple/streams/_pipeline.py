@@ -161,6 +161,7 @@ class StreamPipeline(StreamSteps):
         elif len(held) + len(new) >= self.n_warmup:
             self._freeze(held | new, self.n_warmup, classes, "partial_fit")
         else:
+            self._check_missing_values(held | new, new)
             self.__dict__.update(_examples=held | new)
         self.__dict__.update(_declared=classes, _next_id=number_after(new, next_id))
         return self

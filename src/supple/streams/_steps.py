@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition
@@ -82,6 +84,29 @@ class StreamSteps(_BaseComposition):
     def _allows_nan(self) -> bool:
         return bool(get_tags(self.steps[0][1]).input_tags.allow_nan)
 
+    def _check_missing_values(self, examples: Examples, new: Examples) -> None:
+        """Raise if missing values of new examples would reach a step that refuses them.
+
+        Scalers take NaN and leave it in place; an imputer replaces it. The steps that take NaN are
+        therefore fitted to all examples so far, without effect on the pipeline.
+        """
+        if not _has_nan(joined(new.values())[0]):
+            return
+        points, y = joined(examples.values())
+        for name, step in self.steps:
+            if not get_tags(step).input_tags.allow_nan:
+                raise InvalidInputError(
+                    f"Input X contains NaN, which step {name!r} of StreamPipeline does not take: "
+                    f"{step!r}. Put an imputer before it, such as SimpleImputer()."
+                )
+            if name == self.steps[-1][0]:
+                return
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of a column without any number so far
+                points = clone(step).fit(points, y).transform(points)
+            if not _has_nan(points):
+                return
+
     def _check_taken(self, **given: Any) -> None:
         """Raise if the last step does not take what was given."""
         takes = parameters_of(type(self.steps[-1][1]).partial_fit)
@@ -91,6 +116,13 @@ class StreamSteps(_BaseComposition):
                     f"'{name}' is nothing that the last step takes: {self.steps[-1][1]!r}. Leave "
                     "it out."
                 )
+
+
+def _has_nan(points: Any) -> bool:
+    """Whether an array or a CSR matrix has missing values; a DataFrame is left to the steps."""
+    values = points.data if sp.issparse(points) else points
+    numeric = isinstance(values, np.ndarray) and values.dtype.kind == "f"
+    return numeric and bool(np.isnan(values).any())
 
 
 def fitted(templates: list[Any], examples: Examples, n_first: int) -> tuple[list[Any], Any]:

@@ -356,6 +356,12 @@ def test_missing_values_are_the_transformers_business(data):
         make(200, scaler=MaxAbsScaler(), gamma=1.0).set_params(steps=[("svm", SVC())]).partial_fit(
             holed, y
         )
+    warming = make(200).partial_fit(X[1:5], y[1:5])  # the scaler takes NaN and leaves it there
+    with pytest.raises(InvalidInputError, match="contains NaN, which step 'svm'"):
+        warming.partial_fit(holed[:9], y[:9])
+    assert len(warming.ids_) == 4
+    steps = [("scale", StandardScaler()), ("fill", SimpleImputer()), ("svm", SVC())]
+    assert len(StreamPipeline(steps, n_warmup=30).partial_fit(holed[:9], y[:9]).ids_) == 9
     steps = [("fill", SimpleImputer()), ("scale", StandardScaler()), ("svm", SVC())]
     assert StreamPipeline(steps, n_warmup=30).partial_fit(holed, y).score(holed, y) > 0.7
 
