@@ -5,7 +5,6 @@ from importlib.metadata import version
 from typing import Any
 
 from supple import memory
-from supple.compare import compare
 from supple.errors import (
     DamagedDataError,
     DataNotFoundError,
@@ -75,7 +74,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what most programs do without, data sets and estimates, when it is asked for."""
+    """Import at its first use what most programs do without."""
+    if name == "compare":
+        return import_module("supple.comparison").compare
     if name in ("datasets", "diagnostics", "streams"):
         return import_module(f"supple.{name}")
     raise AttributeError(f"module 'supple' has no attribute {name!r}")

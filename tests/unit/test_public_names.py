@@ -1,6 +1,8 @@
 """What the package shows of itself, and what every estimator offers."""
 
 import inspect
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -17,6 +19,12 @@ ESTIMATORS = [
 def test_dir_shows_public_names_only():
     assert set(dir(supple)) == {*supple.__all__, "datasets", "diagnostics", "errors", "streams"}
     assert all(hasattr(supple, name) for name in dir(supple))
+
+
+def test_importing_the_package_loads_no_streams():
+    check = "import sys, supple; assert not any('supple.streams' in name for name in sys.modules)"
+    subprocess.run([sys.executable, "-c", check], check=True)
+    assert callable(supple.compare)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: each.__name__)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
-from supple.compare._records import Comparison, Record
+from supple.comparison._records import Comparison, Record
 from supple.errors import InvalidInputError
 from supple.streams._checks import check_data, is_count
 from supple.streams._measure import UNKNOWN, Attempts, facts, first_options, seeded

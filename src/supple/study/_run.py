@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from supple.compare import compare
+from supple.comparison import compare
 from supple.errors import InvalidInputError
 from supple.study._data import Data, data_of
 from supple.study._machines import MACHINES

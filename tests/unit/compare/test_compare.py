@@ -16,7 +16,7 @@ from sklearn.svm import SVC as ReferenceSVC
 
 import supple
 from supple import SVC, SVDD, SVR, compare
-from supple.compare import Record
+from supple.comparison import Record
 from supple.errors import InvalidInputError
 
 
