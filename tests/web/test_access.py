@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from playwright.sync_api import expect
 from unit.workbench import fakes
 
 AXE = Path(__file__).parent / "vendor" / "axe.min.js"

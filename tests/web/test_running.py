@@ -1,6 +1,8 @@
 """Runs that go on: live, paused, cancelled, reloaded, broken."""
 
 import pytest
+from live_server import wait_until
+from playwright.sync_api import expect
 from unit.workbench import fakes
 from web.pages import finished
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from live_server import PATIENCE, wait_until
 from rich.console import Console
 from typer.testing import CliRunner
 from unit.cli.conftest import QUICK

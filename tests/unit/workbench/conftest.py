@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import httpx
 import pytest
-from live_server import live_server
+from live_server import PATIENCE, live_server, wait_until
 from unit.workbench import fakes
 
 from supple.workbench import Settings

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
+from live_server import settled, wait_until
 from unit.workbench import fakes
 
 from supple.errors import InvalidInputError

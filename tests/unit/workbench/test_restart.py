@@ -8,6 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from live_server import PATIENCE, wait_until
 from unit.workbench import fakes
 
 SERVER = """
@@ -37,9 +38,6 @@ def start(tmp_path):
     started = []
 
     def start_one(work):
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
         path = os.pathsep.join([str(Path(fakes.__file__).parents[2]), *sys.path])
         server = subprocess.Popen(
             [sys.executable, script, tmp_path / "kept", work],
