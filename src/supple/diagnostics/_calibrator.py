@@ -16,6 +16,7 @@ from supple.diagnostics._probabilities import FITS, Map
 from supple.errors import InfeasibleError, InvalidInputError, PrecomputedUpdateError
 from supple.estimators import SVC
 from supple.estimators._classifier import BaseClassifier
+from supple.estimators._docs import completed_by
 from supple.estimators._ids import IdsLike
 from supple.estimators._machines import Machines
 from supple.estimators._model import Model
@@ -114,6 +115,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         self.estimator = estimator
         self.method = method
 
+    @completed_by(BaseClassifier.fit)
     def fit(
         self,
         X: Any,
@@ -127,14 +129,8 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training points.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two different ones.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0, of the examples in the model and in the calibration.
-        ids, groups : iterable of int, str or other hashable, default=None
-            Names of the examples and what they belong to.
 
         Returns
         -------
@@ -145,6 +141,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         self.estimator_ = estimator.fit(X, y, sample_weight, ids=ids, groups=groups)
         return self
 
+    @completed_by(BaseClassifier.partial_fit)
     def partial_fit(
         self,
         X: Any,
@@ -159,16 +156,8 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New points.
-        y : array-like of shape (n_samples,)
-            Their labels. New classes may appear at any time, unless `classes` was given.
-        classes : array-like, default=None
-            All labels that may ever occur. Optional.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0, of the examples in the model and in the calibration.
-        ids, groups : iterable of int, str or other hashable, default=None
-            Names of the examples and what they belong to.
 
         Returns
         -------
@@ -182,6 +171,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         )
         return self
 
+    @completed_by(ExactUpdates.forget)
     def forget(
         self,
         ids: IdsLike | None = None,
@@ -196,12 +186,6 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         ----------
         ids : int, str or other hashable, or iterable of these, default=None
             Ids of the examples, see ``estimator_.ids_``.
-        groups : int, str or other hashable, or iterable of these, default=None
-            Instead of `ids`: forget all examples held that were learned with these `groups`.
-        missing : {"error", "ignore"}, default="error"
-            Whether an id or a group that no example held has is an error, or is passed over.
-        rescale : bool, default=False
-            Compute ``gamma="scale"`` again from the examples that remain.
 
         Returns
         -------

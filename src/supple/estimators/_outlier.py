@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 
+from supple.estimators._classifier import BaseClassifier
+from supple.estimators._docs import completed_by
 from supple.estimators._ids import IdsLike
 from supple.estimators._model import Model, Names
 from supple.estimators._updates import ExactUpdates
@@ -30,6 +32,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
     def offset_(self) -> Any:
         """Value of `score_samples` at the boundary."""
 
+    @completed_by(BaseClassifier.fit)
     @replaces
     def fit(
         self,
@@ -45,24 +48,12 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training points.
         y : Ignored
             Present by convention.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0. Weight 2 is the same as two copies of an example.
-        ids, groups : iterable of int, str or other hashable, default=None
-            Names of the examples and what they belong to, as in `partial_fit`.
-        timestamps : array-like of shape (n_samples,), default=None
-            When the examples came, as in `partial_fit`.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         return self._begin(X, None, sample_weight, Names(ids, groups, timestamps), whole=True)
 
+    @completed_by(BaseClassifier.partial_fit)
     @writes
     def partial_fit(
         self,
@@ -78,26 +69,8 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New points.
         y : Ignored
             Present by convention.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0. An example of weight 0 is stored but has no effect.
-        ids : iterable of int, str or other hashable, default=None
-            Names for the examples, for `forget` and `reweight`; of one kind, and unique among
-            those held. None numbers the examples in order of arrival, if ids are integers.
-        groups : iterable of int, str or other hashable, default=None
-            What each example belongs to, say a customer, for `forget(groups=...)`.
-        timestamps : array-like of shape (n_samples,), default=None
-            When the examples came: numbers or datetimes that never run backwards. For memories
-            that go by time, such as ``Window(size=3600, unit="time")``, and only for these.
-
-        Returns
-        -------
-        self : object
-            The model that `fit` gives on all examples held (with gamma as it was resolved at
-            the first batch).
         """
         return self._learn_more(X, None, sample_weight, Names(ids, groups, timestamps))
 

@@ -8,10 +8,12 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from supple.estimators._docs import completed_by
 from supple.estimators.svc import SVC
 from supple.memory import Budget
 
 
+@completed_by(SVC)
 class BudgetSVC(SVC):
     """Classify by the maximum margin with at most `budget` examples in memory.
 
@@ -31,16 +33,13 @@ class BudgetSVC(SVC):
         What is done when there are more: an example that no machine needs leaves, or the closest
         two of one class become one; the least relevant one leaves (Tax & Laskov 2003); or the
         oldest.
-    **others : those of :class:`SVC`
-        But for `memory`, and ``kernel="precomputed"``, which cannot take updates.
+    kernel : str or callable, default="rbf"
+        As in :class:`SVC`, but for "precomputed", which takes no updates.
 
     Attributes
     ----------
     memory_ : Budget
         The memory in use; its ``stands_for_`` tells what was merged.
-    n_kernel_evals_ : int
-        Kernel values computed since the last `fit` to learn, not those of predictions.
-    others : those of :class:`SVC`
 
     Examples
     --------

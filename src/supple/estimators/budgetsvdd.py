@@ -8,10 +8,12 @@ from typing import Any
 
 from sklearn.utils._param_validation import Interval
 
+from supple.estimators._docs import completed_by
 from supple.estimators.svdd import SVDD
 from supple.memory import Window
 
 
+@completed_by(SVDD)
 class BudgetSVDD(SVDD):
     """Describe the latest `budget` examples of a stream by the smallest ball that holds most.
 
@@ -28,13 +30,6 @@ class BudgetSVDD(SVDD):
     ----------
     budget : int, default=500
         Length of the window.
-    **others : those of :class:`SVDD`
-
-    Attributes
-    ----------
-    n_kernel_evals_ : int
-        Kernel values computed since the last `fit` to learn, not those of predictions.
-    others : those of :class:`SVDD`
 
     Examples
     --------

@@ -14,14 +14,17 @@ from supple import problems
 from supple.engine import OnlineEngine, Schedule, State, Step
 from supple.errors import InvalidInputError
 from supple.estimators._classifier import BaseClassifier
+from supple.estimators._docs import completed_by
 from supple.estimators._ids import IdsLike
 from supple.estimators._model import Batch, Model, Names
+from supple.estimators.svc import SVC
 from supple.kernels import Kernel
 from supple.locks import reads, writes
 from supple.memory import Budget, KeepAll, Memory
 from supple.solvers import Settings
 
 
+@completed_by(SVC)
 class LASVC(BaseClassifier):
     """Classify by a machine that looks at each example once and keeps few of them.
 
@@ -33,17 +36,9 @@ class LASVC(BaseClassifier):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Cost of a margin error, > 0.
     kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="rbf"
         As in :class:`SVC`. A precomputed matrix does not fit a machine that sees examples
         one after the other.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Kernel coefficient, fixed at the first batch.
-    coef0 : float, default=0.0
-        Constant in the polynomial and sigmoid kernels.
     tol : float, default=1e-3
         Violation from which a pair is worth a step (tau in the paper).
     epochs : int, default=1
@@ -65,12 +60,6 @@ class LASVC(BaseClassifier):
         (see :class:`~supple.memory.Budget`). One example of each class stays in any case. None: no
         bound. Where classes overlap, most examples become support vectors, and both memory and the
         time per example grow with the stream.
-    cache_size : float, default=200
-        Size of the kernel cache in MB.
-    class_weight : dict or "balanced", default=None
-        Factors on C by label, as in :class:`SVC`.
-    verbose : bool or int, default=False
-        Print one line for each update and, about once a second, how far a long one has come.
     max_iter : int, default=-1
         Limit on the steps of `finish` in each machine; -1 means a million and 100 for each example
         kept. A model stopped by it says so by a NotConvergedWarning.
@@ -78,10 +67,6 @@ class LASVC(BaseClassifier):
         Threads of `finish` and of predictions; None means 1, -1 all processors.
     random_state : int, default=None
         Seed of the order of the examples.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        One column per class, or one per pair of classes. Ignored for two classes.
-    break_ties : bool, default=False
-        Whether `predict` settles equal numbers of votes by the decision function ("ovr").
     multi_class : {"ovo", "ovr"}, default="ovo"
         One machine per pair of classes, or one per class against the rest. All share the
         examples kept and their kernel rows.
@@ -94,18 +79,16 @@ class LASVC(BaseClassifier):
         Examples that PROCESS has seen. In a later epoch those that are still kept do not count.
     n_iter_ : ndarray of shape (n_machines,)
         Steps of PROCESS, REPROCESS and `finish` in the last update.
-    classes_, support_, support_ids_, support_vectors_, n_support_, dual_coef_, coef_, intercept_
-        As in :class:`SVC`, of the examples kept.
     ids_, groups_ : ndarray of shape (n_held,)
         Ids of the examples kept, support vectors and those that may soon be, and their groups.
     kkt_violation_, dual_objective_ : float
         How far from optimal the machine is on the examples kept.
+    exact_ : bool
+        False: LASVM makes no claim of exactness.
     fit_status_ : int
         0 if no pair of the examples kept violates the conditions by more than `tol`.
     n_samples_seen_ : int
         Examples given since the last `fit`.
-    n_kernel_evals_ : int
-        Kernel values computed since the last `fit` to learn, not those of predictions.
 
     Examples
     --------
@@ -181,6 +164,7 @@ class LASVC(BaseClassifier):
         self.break_ties = break_ties
         self.multi_class = multi_class
 
+    @completed_by(BaseClassifier.partial_fit)
     @writes
     def partial_fit(
         self,
@@ -197,8 +181,6 @@ class LASVC(BaseClassifier):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New points.
         y : array-like of shape (n_samples,)
             Their labels. New classes may appear at any time, unless `classes` was given. While
             there is only one class, all its examples are kept.

@@ -15,6 +15,8 @@ from sklearn.utils._param_validation import StrOptions
 from supple import rvm
 from supple.errors import InfeasibleError
 from supple.estimators._batch import ClassTargets
+from supple.estimators._classifier import BaseClassifier
+from supple.estimators._docs import completed_by
 from supple.estimators._labels import LabelTable, whole_class_weight
 from supple.estimators._model import Batch
 from supple.estimators._params import check_class_weight, show
@@ -196,26 +198,13 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
 
     # ------------------------------------------------------------------ public methods
 
+    @completed_by(BaseClassifier.fit)
     @replaces
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit the machine to a training set, replacing what was learned before.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training points; for ``kernel="precomputed"`` the square kernel matrix.
-        y : array-like of shape (n_samples,)
-            Class labels, at least two different ones.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0. Weight 2 is the same as two copies of an example.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
-        """
+        """Fit the machine to a training set, replacing what was learned before."""
         return self._learn(X, y, sample_weight, whole=True)
 
+    @completed_by(BaseClassifier.partial_fit)
     @replaces
     def partial_fit(
         self,
@@ -228,14 +217,8 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New points.
-        y : array-like of shape (n_samples,)
-            Their labels. New classes may appear at any time, unless `classes` was given.
         classes : array-like, default=None
             All labels that may ever occur; a label outside is then an error. Optional.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0. An example of weight 0 is stored but has no effect.
 
         Returns
         -------

@@ -11,8 +11,10 @@ from sklearn.base import RegressorMixin
 from supple import rvm
 from supple.errors import OverfitWarning, warn_user
 from supple.estimators._batch import RegressionTargets
+from supple.estimators._docs import completed_by
 from supple.estimators._model import Batch
 from supple.estimators._rvm import BaseRVM
+from supple.estimators.rvc import RVC
 from supple.locks import reads, replaces
 from supple.progress import Progress
 
@@ -20,6 +22,7 @@ from supple.progress import Progress
 _MOST_DETERMINED = 0.5
 
 
+@completed_by(RVC)
 class RVR(RegressionTargets, RegressorMixin, BaseRVM):
     """Fit a function by few kernels, with error bars, by sparse Bayesian learning.
 
@@ -33,36 +36,10 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
     be positive definite. The search is that of Tipping and Faul, one alpha_j at a time, and ends
     at a local maximum.
 
-    Parameters
-    ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
-        the matrix given as X (no updates),
-        or a function that maps X (n, d) and Z (m, d) to the matrix (n, m).
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Kernel coefficient. "scale" is 1 / (n_features * X.var()) and "auto" is 1 / n_features, of
-        all examples held.
-    coef0 : float, default=0.0
-        Constant in the polynomial and sigmoid kernels.
-    tol : float, default=1e-3
-        Gain in the logarithm of the marginal likelihood below which a change is not made.
-    max_iter : int, default=-1
-        Limit on the number of changes, -1 for none. A model stopped early says so by a
-        NotConvergedWarning.
-    verbose : bool or int, default=False
-        Print one line for each fit and, about once a second, how far a long one has come.
-    n_jobs : int, default=None
-        Threads that compute kernel values, of fits and of predictions; None means 1, -1 all
-        processors. The search itself takes one, and its result does not depend on their number.
-
     Attributes
     ----------
     relevance_ : ndarray of shape (n_relevance,)
         Positions of the relevance vectors among the examples, in order of arrival.
-    relevance_vectors_ : ndarray or CSR of shape (n_relevance, n_features)
-        Relevance vectors.
     n_relevance_ : ndarray of shape (1,)
         Number of relevance vectors; 0 if the model is the bias alone.
     dual_coef_, alpha_ : ndarray of shape (1, n_relevance)
@@ -77,15 +54,6 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
         Logarithm of the marginal likelihood; infinite if all targets are equal.
     n_iter_ : int
         Number of changes of an alpha_j that were made.
-    n_samples_seen_ : int
-        Examples learned since the last `fit`.
-    n_kernel_evals_ : int
-        Kernel values computed since the last `fit` to learn: the square of the number of examples
-        held, at every fit. None are computed if the kernel is precomputed.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Names of the features, if X had string column names.
 
     Notes
     -----
@@ -161,44 +129,30 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
                 OverfitWarning,
             )
 
+    @completed_by(RVC.fit)
     @replaces
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the function to a training set, replacing what was learned before.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training points; for ``kernel="precomputed"`` the square kernel matrix.
         y : array-like of shape (n_samples,)
             Target values.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0. Weight 2 is the same as two copies of an example; the sum must exceed 1
             unless all targets are equal.
-
-        Returns
-        -------
-        self : object
-            The fitted estimator.
         """
         return self._learn(X, y, sample_weight, whole=True)
 
+    @completed_by(RVC.partial_fit)
     @replaces
     def partial_fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Store examples and fit to all that are held; start a model if there is none.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            New points.
         y : array-like of shape (n_samples,)
             Their target values.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0. An example of weight 0 is stored but has no effect.
-
-        Returns
-        -------
-        self : object
-            The model that `fit` gives on all examples held.
         """
         return self._learn(X, y, sample_weight, whole=False)
 

@@ -10,9 +10,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple import problems
 from supple.estimators._classifier import BaseClassifier
+from supple.estimators._docs import completed_by
 from supple.estimators._updates import ExactUpdates
+from supple.estimators.svc import SVC
 
 
+@completed_by(SVC)
 class SimpleSVC(BaseClassifier, ExactUpdates):
     """Classify by the maximum margin, found by an active-set method.
 
@@ -25,44 +28,17 @@ class SimpleSVC(BaseClassifier, ExactUpdates):
 
     Parameters
     ----------
-    C : float, default=1.0
-        Cost of a margin error, > 0.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        As in :class:`SVC`.
-    degree : int, default=3
-        Degree of the polynomial kernel.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Kernel coefficient, fixed at the first batch.
-    coef0 : float, default=0.0
-        Constant in the polynomial and sigmoid kernels.
     tol : float, default=1e-3
         Violation from which an example joins one at a time; the rest is made exact at once.
-    cache_size : float, default=200
-        Size of the kernel cache in MB.
-    class_weight : dict or "balanced", default=None
-        Factors on C by label, as in :class:`SVC`.
-    verbose : bool or int, default=False
-        Print one line for each update and, about once a second, how far a long one has come.
     max_iter : int, default=-1
         Limit on the rounds, -1 for none.
     n_jobs : int, default=None
         Threads that predictions may use; None means 1, -1 all processors.
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        One column per class, or one per pair of classes. Ignored for two classes.
-    break_ties : bool, default=False
-        Whether `predict` settles equal numbers of votes by the decision function ("ovr").
-    multi_class : {"ovo", "ovr"}, default="ovo"
-        One machine per pair of classes, or one per class against the rest.
 
     Attributes
     ----------
     n_iter_ : ndarray of shape (n_machines,)
         Rounds of the last update.
-    classes_, support_, support_ids_, support_vectors_, n_support_, dual_coef_, coef_, intercept_
-        As in :class:`SVC`.
-    ids_, groups_, n_samples_seen_, n_kernel_evals_, kkt_violation_, dual_objective_, exact_,
-    fit_status_, shape_fit_
-        As in :class:`SVC`.
 
     Examples
     --------

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from supple.estimators._docs import completed_by
 from supple.estimators._refine import KeepsSupportVectors
 from supple.estimators.svc import SVC
 from supple.estimators.svr import SVR
 
 
+@completed_by(SVC)
 class SVIncrementalSVC(KeepsSupportVectors, SVC):
     """Classify by the maximum margin and keep of every batch its support vectors only.
 
@@ -27,8 +29,8 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
         L, as `weight` of :class:`~supple.memory.SupportVectors`.
     factor, reading, half_life
         Those of :class:`~supple.memory.SupportVectors`.
-    **others : those of :class:`SVC`
-        But for `memory`, and ``kernel="precomputed"``, which cannot take updates.
+    kernel : str or callable, default="rbf"
+        As in :class:`SVC`, but for "precomputed", which takes no updates.
 
     Attributes
     ----------
@@ -37,8 +39,6 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
         latest batch.
     n_batches_ : int
         Batches learned since the last `fit`, which is the first.
-    others : those of :class:`SVC`
-        ``ids_`` are those of the support vectors.
 
     Examples
     --------
@@ -102,6 +102,7 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
         self.half_life = half_life
 
 
+@completed_by(SVR)
 class SVIncrementalSVR(KeepsSupportVectors, SVR):
     """Fit a function batch after batch and keep of every batch its support vectors only.
 
@@ -112,15 +113,13 @@ class SVIncrementalSVR(KeepsSupportVectors, SVR):
     ----------
     sv_weight, factor, reading, half_life
         As in :class:`SVIncrementalSVC`.
-    **others : those of :class:`SVR`
-        But for `memory`, and ``kernel="precomputed"``, which cannot take updates.
+    kernel : str or callable, default="rbf"
+        As in :class:`SVR`, but for "precomputed", which takes no updates.
 
     Attributes
     ----------
     sv_weight_, n_batches_
         As in :class:`SVIncrementalSVC`.
-    others : those of :class:`SVR`
-        ``ids_`` are those of the support vectors.
 
     Examples
     --------

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from supple.estimators._docs import completed_by
 from supple.estimators.svc import SVC
 from supple.locks import reads
 from supple.memory import AdaptiveWindow, KeepAll, Memory, Window, WindowCandidate, WindowChoice
 
 
+@completed_by(SVC)
 class WindowedSVC(SVC):
     """Classify by the maximum margin on a window of the latest batches.
 
@@ -41,8 +43,8 @@ class WindowedSVC(SVC):
     longest : int, default=50
         Most batches that ``window="adaptive"`` holds, in the window or beside it with weight 0, for
         the case that the window grows again. None: all.
-    **others : those of :class:`SVC`
-        But for `memory`, and ``kernel="precomputed"``, which cannot take updates.
+    kernel : str or callable, default="rbf"
+        As in :class:`SVC`, but for "precomputed", which takes no updates.
 
     Attributes
     ----------
@@ -56,7 +58,6 @@ class WindowedSVC(SVC):
         n_batches, estimate, search).
     memory_ : AdaptiveWindow, Window or KeepAll
         The memory in use.
-    others : those of :class:`SVC`
 
     References
     ----------
