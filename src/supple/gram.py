@@ -56,12 +56,12 @@ class Terms(NamedTuple):
 class Gram(ABC):
     """What all Gram matrices share."""
 
-    core: Any
+    core: PointsGram | FunctionGram
     takes_updates: ClassVar[bool] = True
 
     @property
     def size(self) -> int:
-        return int(self.core.size)
+        return self.core.size
 
     def refuse_updates(self) -> None:
         """Raise if the examples held cannot change."""
@@ -83,7 +83,7 @@ class Gram(ABC):
     def append(self, X: Any, diagonal: np.ndarray | None = None) -> None:
         """Add examples, whose k(x, x) are in `diagonal` if they are known."""
 
-    def feed(self, X: Any) -> Any:
+    def feed(self, X: Any) -> Feed:
         """Return the rows of X for the core, which adds them one at a time."""
         return Feed(
             X.shape[0],
@@ -121,6 +121,8 @@ class Gram(ABC):
 class CoreGram(Gram):
     """Feature vectors in the core, which evaluates the kernel."""
 
+    core: PointsGram
+
     def __init__(self, kernel: CoreKernel) -> None:
         self._kernel = kernel
 
@@ -129,12 +131,12 @@ class CoreGram(Gram):
         self._append(X)
         _check_norm(self.core.largest_norm)
 
-    def feed(self, X: Any) -> Any:
+    def feed(self, X: Any) -> Feed:
         _check_all(self._kernel, X)
         return self._feed(X)
 
     @abstractmethod
-    def _feed(self, X: Any) -> Any:
+    def _feed(self, X: Any) -> Feed:
         """Return checked rows for the core."""
 
     @abstractmethod
@@ -191,7 +193,7 @@ class DenseGram(CoreGram):
     def _append(self, X: np.ndarray) -> None:
         self.core.append(X)
 
-    def _feed(self, X: np.ndarray) -> Any:
+    def _feed(self, X: np.ndarray) -> Feed:
         return self.core.feed(X)
 
     def rows(self, slots: np.ndarray) -> np.ndarray:
@@ -200,7 +202,7 @@ class DenseGram(CoreGram):
 
     def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
         core = self.core.decisions(heads, terms)
-        return lambda X, threads: np.asarray(core.decide(np.ascontiguousarray(X), threads))
+        return lambda X, threads: core.decide(np.ascontiguousarray(X), threads)
 
 
 class CsrGram(CoreGram):
@@ -224,7 +226,7 @@ class CsrGram(CoreGram):
     def _append(self, X: sparse.csr_matrix) -> None:
         self.core.append_csr(*self._arrays(X))
 
-    def _feed(self, X: sparse.csr_matrix) -> Any:
+    def _feed(self, X: sparse.csr_matrix) -> Feed:
         return self.core.feed_csr(*self._arrays(X))
 
     def rows(self, slots: np.ndarray) -> sparse.csr_matrix:
@@ -234,7 +236,7 @@ class CsrGram(CoreGram):
 
     def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
         core = self.core.decisions(heads, terms)
-        return lambda X, threads: np.asarray(core.decide_csr(*CsrGram._arrays(X), threads))
+        return lambda X, threads: core.decide_csr(*CsrGram._arrays(X), threads)
 
 
 def _weak(gram: CallableGram | PrecomputedGram) -> Any:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from supple._core import cholesky_with_pivots
 
 

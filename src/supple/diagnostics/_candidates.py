@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from supple._core import Standing, gather_margin
+from supple._core import Head, Standing, gather_margin
 from supple.diagnostics._solutions import Solution, solution
 from supple.engine import State
 from supple.engine.departures import made_ready
@@ -87,7 +87,7 @@ def _repeated(values: NDArray[np.uint64]) -> NDArray[np.intp]:
 class _Reader:
     """Reads the scores (44) of the members of a head of C-SVC, as long as these are the same."""
 
-    def __init__(self, core: Any, size: int) -> None:
+    def __init__(self, core: Head, size: int) -> None:
         self._core, self._size = core, size
         self._slots, self._sides = core.slot, core.c
         self._width = core.hi - core.lo
@@ -106,7 +106,7 @@ class _Reader:
         core, width = self._core, self._width
         if core.rough:
             core.refresh()
-        x = np.abs(core.x)
+        x: NDArray[Any] = np.abs(core.x)
         slack = self._sides * (core.kx + core.mu[0]) - 1.0
         slack[(x > 0.0) & (x < width)] = 0.0
         if rows is not None:
@@ -168,7 +168,7 @@ class _Machine:
         self._ready, self._c = Standing(core), core.c
         self._target = core.target[:1]
         self._decision = core.kx[self._members] + core.mu[0]
-        self._rounding = float(core.rounding())
+        self._rounding = core.rounding()
         self._reader = _Reader(core, rows.size)
         self.base = self._reader.scores(rows.of_held)
         self.present = solution(self._state, core)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from supple._core import Head
 from supple.engine import State
 from supple.qp import Readout
 
@@ -22,11 +23,11 @@ class Solution(NamedTuple):
     doubt: float  # decision values that are no larger are 0 up to rounding
 
 
-def solution(state: State, core: Any) -> Solution:
+def solution(state: State, core: Head) -> Solution:
     """Return the present solution of a head."""
     if core.rough:
         core.refresh()
-    rounding = float(core.rounding())
+    rounding = core.rounding()
     readout = state.problem.readout(core.mu, rounding)
     x = core.x.reshape(-1, state.problem.per).sum(axis=1)
     return Solution(x, readout, 16.0 * abs(readout.scale) * rounding)

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from supple.gram import Gram
+from supple._core import Head
+from supple.gram import CoreGram, Gram
 from supple.kernels import CoreKernel, Kernel
 
 __all__ = ["PROMISED", "Audit", "audit"]
@@ -36,7 +37,7 @@ class Audit(NamedTuple):
         return self.at_most <= PROMISED
 
 
-def audit(core: Any, gram: Gram, kernel: Kernel) -> Audit:
+def audit(core: Head, gram: Gram, kernel: Kernel) -> Audit:
     """Return how far the head `core` is from the optimum of its programme.
 
     The scale is that of `Head::scale`: the largest |c| of open boxes, or what stands for it.
@@ -78,7 +79,7 @@ def audit(core: Any, gram: Gram, kernel: Kernel) -> Audit:
     return Audit(kkt, at_most if _balanced(core, x) else math.inf)
 
 
-def _balanced(core: Any, x: np.ndarray) -> bool:
+def _balanced(core: Head, x: np.ndarray) -> bool:
     """Return whether the sums of x over the groups meet their targets."""
     mass = float(np.abs(x).sum())
     return all(
@@ -90,7 +91,7 @@ def _balanced(core: Any, x: np.ndarray) -> bool:
 
 def _roundings(kernel: Kernel, gram: Gram, slots: np.ndarray) -> float:
     """Return how many roundings of the largest kernel value each term of Kx may be off."""
-    if not isinstance(kernel, CoreKernel):
+    if not (isinstance(kernel, CoreKernel) and isinstance(gram, CoreGram)):
         return 4.0  # the values are what the caller says they are
     rows = gram.rows(slots)
     terms = int(np.diff(rows.indptr).max(initial=0)) if sparse.issparse(rows) else rows.shape[1]

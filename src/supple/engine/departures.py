@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import OPEN, SOLVED, Standing, leave_out, make_exact
+from supple._core import OPEN, SOLVED, Head, Standing, leave_out, make_exact
 from supple.engine.head import Examples, HeadState
 from supple.engine.state import State
 from supple.errors import InfeasibleError
@@ -76,7 +76,7 @@ def _width(problem: Any) -> float:
     return float(rows.hi[0] - rows.lo[0])
 
 
-def move_without(core: Any, leaving: Departures, k: int) -> Move:
+def move_without(core: Head, leaving: Departures, k: int) -> Move:
     """Return the move of a head in which the k-th of these members leaves."""
     own = core.variables_at(leaving.slots[k : k + 1])
     stretch, targets = float(leaving.stretch[k]), leaving.targets[k].tolist()
@@ -127,7 +127,7 @@ def answers(
     return Answers(value, 16.0 * np.abs(scale) * rounding, answer >= SOLVED, kept)
 
 
-def made_ready(core: Any) -> bool:
+def made_ready(core: Head) -> bool:
     """Return whether paths can be followed; F and the factor are built again if need be."""
     # The kernel values of the margin set must fit into memory as the row cache does.
     if 8 * core.members * (core.n_margin + 16) > core.cache_bytes:
@@ -141,7 +141,7 @@ def made_ready(core: Any) -> bool:
 
 
 def _by_solver(
-    core: Any, leaving: Departures, settings: Settings
+    core: Head, leaving: Departures, settings: Settings
 ) -> tuple[float, NDArray[np.float64], float, bool]:
     """Return F, mu, their rounding, and whether they are exact, by whichever solver can."""
     standing = Standing(core)
@@ -151,6 +151,6 @@ def _by_solver(
             core.refresh()
         (member,) = np.flatnonzero(core.slot == leaving.slots[0])
         mu = np.array(core.mu[: leaving.targets.shape[1]])
-        return float(core.kx[member]), mu, float(core.rounding()), outcome.kept
+        return float(core.kx[member]), mu, core.rounding(), outcome.kept
     finally:
         standing.put_back(core)

@@ -104,7 +104,7 @@ class HeadState:
     """
 
     key: Key
-    core: Any
+    core: Head
     ready: bool = False
     reason: str = "no examples yet. Add some by partial_fit."
     iterations: int = 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from supple._core import Head
 from supple.engine.head import HeadState, Key, checked_rows, effective_weight
 from supple.engine.held import Held
 from supple.engine.state import State
@@ -175,7 +176,7 @@ class OnlineEngine:
 
     # ------------------------------------------------------------------ parts of an operation
 
-    def _finish(self, head: Any) -> int:
+    def _finish(self, head: Head) -> int:
         tol, limit = self.state.settings.tol, self.state.settings.max_iter
         if limit < 0:
             limit = most_iterations(head)

@@ -234,7 +234,7 @@ class BatchChecks(BaseEstimator):
             and X.flags.c_contiguous
             and X.size > 0
             and self.kernel != "precomputed"
-            and bool(all_finite(X))
+            and all_finite(X)
         )
 
     def _plain(self, X: Any, model: Held) -> bool:
@@ -249,7 +249,7 @@ class BatchChecks(BaseEstimator):
             and X.shape[0] > 0
             and X.shape[1] == self.n_features_in_
             and "feature_names_in_" not in self.__dict__
-            and bool(all_finite(X))
+            and all_finite(X)
         )
 
     def _query(self, X: Any, model: Held) -> Points:

@@ -53,6 +53,7 @@ def completed_by(source: Callable[..., Any]) -> Callable[[_Documented], _Documen
     a : int
         A number.
     <BLANKLINE>
+
     Returns
     -------
     done : bool

@@ -10,9 +10,9 @@ import pytest
 from scipy import sparse, stats
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from supple._core import gather_margin
 
 import supple
+from supple._core import gather_margin
 from supple.diagnostics import ConformalClassifier, ConformalRegressor, ExchangeabilityMartingale
 from supple.diagnostics._candidates import first_equals
 from tests.unit.diagnostics.test_unchanged import fingerprint

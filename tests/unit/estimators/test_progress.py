@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
-from supple._core import Phase
 
 import supple
 from supple import SVC, progress
+from supple._core import Phase
 from supple.progress import Progress
 
 NUMBER = r"[\d,]+"
