@@ -17,7 +17,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from ledger import DECISION_BAR, KERNELS, KKT_BAR, MACHINES, OBJECTIVE_BAR
-from walks import Walk
+from walks import LATTICE, Walk
 
 BARS = (KKT_BAR, OBJECTIVE_BAR, DECISION_BAR)
 EVERY = 10  # operations between two comparisons with the oracle
@@ -26,7 +26,7 @@ EVERY = 10  # operations between two comparisons with the oracle
 def sequence(name: str, kernel: str, seed: int, operations: int) -> tuple[float, float, float]:
     """Largest (KKT violation, objective error, difference from scikit-learn) of one sequence."""
     kkt = objective = difference = 0.0
-    for lattice in (False, True):
+    for lattice in (False, True) if kernel in LATTICE else (False,):
         walk = Walk(name, kernel, seed, lattice=lattice)
         for count in range(1, operations + 1):
             walk.step()
@@ -46,7 +46,7 @@ def main() -> int:
     args = parser.parse_args()
 
     print(f"2 x {args.sequences} sequences of {args.operations} operations each\n")
-    print(f"{'problem':<13}{'kernel':<8}{'KKT':>10}{'objective':>12}{'scikit-learn':>15}")
+    print(f"{'problem':<13}{'kernel':<11}{'KKT':>10}{'objective':>12}{'scikit-learn':>15}")
     passed = True
     for name in MACHINES:
         for kernel in KERNELS:
@@ -57,9 +57,9 @@ def main() -> int:
             worst = [max(column) for column in zip(*runs, strict=True)]
             good = all(value <= bar for value, bar in zip(worst, BARS, strict=True))
             passed &= good
-            peer = "-" if name == "SVDD" else f"{worst[2]:.1e}"
+            peer = "-" if name == "SVDD" or kernel not in LATTICE else f"{worst[2]:.1e}"
             mark = "" if good else "  above the bar"
-            print(f"{name:<13}{kernel:<8}{worst[0]:>10.1e}{worst[1]:>12.1e}{peer:>15}{mark}")
+            print(f"{name:<13}{kernel:<11}{worst[0]:>10.1e}{worst[1]:>12.1e}{peer:>15}{mark}")
     print(f"\nbars: KKT {KKT_BAR:g}, objective {OBJECTIVE_BAR:g}, scikit-learn {DECISION_BAR:g}")
     return 0 if passed else 1
 

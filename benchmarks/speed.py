@@ -24,9 +24,9 @@ import numpy as np  # noqa: E402
 import sklearn  # noqa: E402
 import sklearn.svm  # noqa: E402
 from sklearn.datasets import load_digits, make_friedman1  # noqa: E402
-from supple._core import instruction_set  # noqa: E402
 
 import supple  # noqa: E402
+from supple._core import instruction_set  # noqa: E402
 
 
 def clock(action) -> float:

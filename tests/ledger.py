@@ -22,6 +22,9 @@ KERNELS: dict[str, dict] = {
     "linear": {},
     "rbf": {"gamma": 0.5},
     "poly": {"gamma": 0.5, "degree": 3, "coef0": 1.0},
+    "laplacian": {"gamma": 0.5},
+    "matern32": {"gamma": 0.5},
+    "matern52": {"gamma": 0.5},
 }
 
 
@@ -29,7 +32,9 @@ def kernel_function(kernel: str, gamma=0.5, degree=3, coef0=0.0) -> Callable:
     """Return the oracle's kernel with the estimator's parameter names."""
     if kernel == "linear":
         return oracle.linear
-    return oracle.rbf(gamma) if kernel == "rbf" else oracle.poly(gamma, degree, coef0)
+    if kernel == "poly":
+        return oracle.poly(gamma, degree, coef0)
+    return getattr(oracle, kernel)(gamma)
 
 
 @dataclass(frozen=True)
@@ -333,12 +338,8 @@ def peer(ledger: Ledger, X, y, w, probe):
     cls = getattr(sklearn.svm, ledger.machine.name, None)
     if cls is None:
         return None
-    model = cls(
-        kernel=ledger.kernel,
-        tol=1e-10,
-        max_iter=20_000_000,
-        **ledger.params,
-        **ledger.kernel_params,
-    )
+    known = ledger.kernel in ("linear", "rbf", "poly")
+    kernel = {"kernel": ledger.kernel, **ledger.kernel_params} if known else {"kernel": ledger.k}
+    model = cls(tol=1e-10, max_iter=20_000_000, **ledger.params, **kernel)
     model.fit(X, y, sample_weight=w)
     return model.predict(probe) if ledger.machine.name == "SVR" else model.decision_function(probe)

@@ -33,7 +33,10 @@ __all__ = [
     "epssvr",
     "gradient",
     "kkt_violation",
+    "laplacian",
     "linear",
+    "matern32",
+    "matern52",
     "mu_intervals",
     "nusvc",
     "objective",
@@ -69,6 +72,30 @@ def linear(A, B):
 def rbf(gamma):
     """exp(-gamma |a - b|^2) from explicit differences, free of the norm trick's cancellation."""
     return lambda A, B: np.exp(-gamma * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
+
+
+def laplacian(gamma):
+    return lambda A, B: np.exp(-gamma * np.abs(A[:, None, :] - B[None, :, :]).sum(axis=2))
+
+
+def matern32(gamma):
+    """Matern's kernel of nu = 3/2 and the length 1 / sqrt(2 gamma)."""
+
+    def values(A, B):
+        a = np.sqrt(6 * gamma * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
+        return (1 + a) * np.exp(-a)
+
+    return values
+
+
+def matern52(gamma):
+    """Matern's kernel of nu = 5/2 and the length 1 / sqrt(2 gamma)."""
+
+    def values(A, B):
+        a = np.sqrt(10 * gamma * ((A[:, None, :] - B[None, :, :]) ** 2).sum(axis=2))
+        return (1 + a + a**2 / 3) * np.exp(-a)
+
+    return values
 
 
 def poly(gamma, degree, coef0):

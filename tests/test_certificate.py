@@ -22,6 +22,9 @@ KERNELS = {
     "linear": {},
     "rbf": {"gamma": 0.5},
     "poly": {"gamma": 0.5, "degree": 3, "coef0": 1.0},
+    "laplacian": {"gamma": 0.5},
+    "matern32": {"gamma": 0.5},
+    "matern52": {"gamma": 0.5},
 }
 NAMES = ("SVC", "NuSVC", "SVR", "OneClassSVM", "SVDD")
 
@@ -46,6 +49,9 @@ def test_kernel_values_agree_with_plain_ones(kernel):
         "linear": oracle.linear,
         "rbf": oracle.rbf(0.5),
         "poly": oracle.poly(0.5, 3, 1.0),
+        "laplacian": oracle.laplacian(0.5),
+        "matern32": oracle.matern32(0.5),
+        "matern52": oracle.matern52(0.5),
         "sigmoid": lambda A, B: np.tanh(0.2 * A @ B.T + 0.1),
     }[kernel]
     K, size = kernel_matrix(kernel, params, X, X[:7])

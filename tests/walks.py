@@ -8,14 +8,15 @@ import numpy as np
 from ledger import KERNELS, Ledger
 
 # LIBSVM keeps kernel values in float32, which costs it 1e-7 C max|K| and more in its decision
-# values. On these lattices every kernel value is a float32 number (rbf: a power of two), so that
-# a comparison at 1e-6 tells something about supple.
+# values. On these lattices every kernel value is a float32 number (of distances: a power of two),
+# so that a comparison at 1e-6 tells something about supple. Matern's kernels have none.
 LATTICE = {
     "linear": (4, {}),
     "rbf": (1, {"gamma": math.log(2)}),
     "poly": (2, {"gamma": 0.5, "degree": 3, "coef0": 1.0}),
+    "laplacian": (1, {"gamma": math.log(2)}),
 }
-SPREAD = {"linear": 1.0, "rbf": 2.0, "poly": 1.0}
+SPREAD = {"linear": 1.0, "rbf": 2.0, "poly": 1.0, "laplacian": 2.0}
 
 RETUNE = {
     "SVC": {"C": (0.05, 0.3, 1.0, 4.0, 20.0)},
@@ -99,7 +100,7 @@ class Walk:
     def retune(self) -> bool:
         ledger, rng = self.ledger, self.rng
         choices = dict(RETUNE[ledger.machine.name])
-        if self.kernel == "rbf" and not self.lattice:
+        if self.kernel not in ("linear", "poly") and not self.lattice:
             choices["gamma"] = (0.2, 0.5, 1.5)
         name = str(rng.choice(sorted(choices)))
         value = float(rng.choice(choices[name]))

@@ -1,20 +1,28 @@
-"""Kernel functions as frozen values; the core evaluates the first four on feature vectors."""
+"""Kernel functions as frozen values; the core evaluates those of `KERNELS` on feature vectors.
+
+A new one is an entry of the table in kernel.cpp and a class here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable as CallableType
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 __all__ = [
+    "KERNELS",
     "RBF",
     "Callable",
     "CoreKernel",
+    "DistanceKernel",
     "Kernel",
+    "Laplacian",
     "Linear",
+    "Matern32",
+    "Matern52",
     "Poly",
     "Precomputed",
     "Sigmoid",
@@ -45,11 +53,19 @@ class Kernel:
 class CoreKernel(Kernel):
     """A kernel that the compiled core evaluates."""
 
-    def core_arguments(self) -> tuple[str, float, float, int]:
-        """Return (kind, gamma, coef0, degree) as the core takes them."""
-        raise TypeError(f"{type(self).__name__} is not a kernel of the core")
-
+    name: ClassVar[str]  # for estimators and in the table of the core
+    formula: ClassVar[str]
     bounded: ClassVar[bool] = True  # |k| <= 1
+
+    @classmethod
+    def of(cls, **params: Any) -> CoreKernel:
+        """Return the kernel of these parameters, of which it may not have all."""
+        return cls(**{own.name: params[own.name] for own in fields(cls)})
+
+    def core_arguments(self) -> tuple[str, float, float, int]:
+        """Return (name, gamma, coef0, degree) as the core takes them."""
+        params = {"gamma": 1.0, "coef0": 0.0, "degree": 1} | vars(self)
+        return self.name, params["gamma"], params["coef0"], params["degree"]
 
     def largest(self, squared_norm: float) -> float:
         """Return a bound on |k| for points whose squared norms are at most this."""
@@ -88,11 +104,10 @@ def dense(values: Any) -> Any:
 
 @dataclass(frozen=True)
 class Linear(CoreKernel):
-    """k(x, z) = x'z."""
+    """The inner product."""
 
-    def core_arguments(self) -> tuple[str, float, float, int]:
-        return "linear", 1.0, 0.0, 1
-
+    name: ClassVar[str] = "linear"
+    formula: ClassVar[str] = "x'z"
     bounded: ClassVar[bool] = False
 
     def largest(self, squared_norm: float) -> float:
@@ -109,44 +124,20 @@ class Linear(CoreKernel):
 
 
 @dataclass(frozen=True)
-class RBF(CoreKernel):
-    """k(x, z) = exp(-gamma ||x - z||^2)."""
-
-    gamma: float
-
-    def core_arguments(self) -> tuple[str, float, float, int]:
-        return "rbf", self.gamma, 0.0, 1
-
-    def roundings(self, terms: int, squared_norm: float) -> float:
-        # By |x|^2 + |z|^2 - 2 x'z where gamma |x|^2 is at most 16 (kernel_block in gram.cpp), else
-        # by differences, whose relative error counts for t exp(-t) < 1/2.
-        longest = min(self.gamma * squared_norm, 16.0)
-        return 8.0 + (terms + 4.0) * max(1.0, 4.0 * longest)
-
-    def extended(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
-        difference = A[:, None, :] - B[None, :, :]
-        return np.asarray(np.exp(-self.gamma * (difference * difference).sum(axis=2)))
-
-    def diagonal(self, X: Any) -> np.ndarray:
-        return np.ones(X.shape[0])
-
-
-@dataclass(frozen=True)
 class Poly(CoreKernel):
-    """k(x, z) = (gamma x'z + coef0)^degree."""
+    """The polynomial kernel."""
 
     gamma: float
     degree: int = 3
     coef0: float = 0.0
 
+    name: ClassVar[str] = "poly"
+    formula: ClassVar[str] = "(gamma x'z + coef0)^degree"
+    bounded: ClassVar[bool] = False
+
     @property
     def definite(self) -> bool | None:
         return self.coef0 >= 0.0
-
-    def core_arguments(self) -> tuple[str, float, float, int]:
-        return "poly", self.gamma, self.coef0, self.degree
-
-    bounded: ClassVar[bool] = False
 
     def largest(self, squared_norm: float) -> float:
         return float(np.float64(self.gamma * squared_norm + abs(self.coef0)) ** self.degree)
@@ -163,17 +154,17 @@ class Poly(CoreKernel):
 
 @dataclass(frozen=True)
 class Sigmoid(CoreKernel):
-    """k(x, z) = tanh(gamma x'z + coef0), which is indefinite."""
+    """The hyperbolic tangent of an inner product, which is indefinite."""
 
     gamma: float
     coef0: float = 0.0
 
+    name: ClassVar[str] = "sigmoid"
+    formula: ClassVar[str] = "tanh(gamma x'z + coef0)"
+
     @property
     def definite(self) -> bool | None:
         return False
-
-    def core_arguments(self) -> tuple[str, float, float, int]:
-        return "sigmoid", self.gamma, self.coef0, 1
 
     def roundings(self, terms: int, squared_norm: float) -> float:
         return 8.0 + (terms + 4.0) * self.gamma * squared_norm
@@ -183,6 +174,89 @@ class Sigmoid(CoreKernel):
 
     def diagonal(self, X: Any) -> np.ndarray:
         return np.asarray(np.tanh(self.gamma * squared_norms(X) + self.coef0))
+
+
+@dataclass(frozen=True)
+class DistanceKernel(CoreKernel):
+    """A kernel that falls with the distance from 1 at equal points to 0 far away."""
+
+    gamma: float
+
+    def roundings(self, terms: int, squared_norm: float) -> float:
+        # By differences; of sparse points by norms down to a sixteenth of these (from_sums in
+        # points.cpp). A relative error of the distance, or of its square, counts less than half.
+        return 8.0 + 8.0 * (terms + 4.0)
+
+    def extended(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+        return np.asarray(self._of_differences(A[:, None, :] - B[None, :, :]))
+
+    def _of_differences(self, difference: np.ndarray) -> np.ndarray:
+        """Return the values of pairs of points, whose features are along the last axis."""
+        raise TypeError(f"{type(self).__name__} has no values")
+
+    def diagonal(self, X: Any) -> np.ndarray:
+        return np.ones(X.shape[0])
+
+
+@dataclass(frozen=True)
+class RBF(DistanceKernel):
+    """The Gaussian kernel."""
+
+    name: ClassVar[str] = "rbf"
+    formula: ClassVar[str] = "exp(-gamma |x - z|^2)"
+
+    def roundings(self, terms: int, squared_norm: float) -> float:
+        # By |x|^2 + |z|^2 - 2 x'z where gamma |x|^2 is at most 16 (kernel_block in gram.cpp), else
+        # by differences, whose relative error counts for t exp(-t) < 1/2.
+        longest = min(self.gamma * squared_norm, 16.0)
+        return 8.0 + (terms + 4.0) * max(1.0, 4.0 * longest)
+
+    def _of_differences(self, difference: np.ndarray) -> np.ndarray:
+        return np.exp(-self.gamma * (difference * difference).sum(axis=-1))
+
+
+@dataclass(frozen=True)
+class Laplacian(DistanceKernel):
+    """The kernel of the sum of absolute differences."""
+
+    name: ClassVar[str] = "laplacian"
+    formula: ClassVar[str] = "exp(-gamma |x - z|_1)"
+
+    def _of_differences(self, difference: np.ndarray) -> np.ndarray:
+        return np.exp(-self.gamma * np.abs(difference).sum(axis=-1))
+
+
+@dataclass(frozen=True)
+class Matern32(DistanceKernel):
+    """Matern's kernel of smoothness nu = 3/2 and the width of the Gaussian kernel of gamma.
+
+    That is 1 / l^2 = 2 gamma, so that a = sqrt(2 nu) |x - z| / l is sqrt(4 nu gamma) |x - z|.
+    """
+
+    name: ClassVar[str] = "matern32"
+    formula: ClassVar[str] = "(1 + a) exp(-a) with a = sqrt(6 gamma) |x - z|"
+
+    def _of_differences(self, difference: np.ndarray) -> np.ndarray:
+        a = np.sqrt(6.0 * (self.gamma * (difference * difference).sum(axis=-1)))
+        return (1.0 + a) * np.exp(-a)
+
+
+@dataclass(frozen=True)
+class Matern52(DistanceKernel):
+    """Matern's kernel of smoothness nu = 5/2, else as `Matern32`."""
+
+    name: ClassVar[str] = "matern52"
+    formula: ClassVar[str] = "(1 + a + a^2 / 3) exp(-a) with a = sqrt(10 gamma) |x - z|"
+
+    def _of_differences(self, difference: np.ndarray) -> np.ndarray:
+        a = np.sqrt(10.0 * (self.gamma * (difference * difference).sum(axis=-1)))
+        return (1.0 + a + a * a / 3.0) * np.exp(-a)
+
+
+# What estimators take by name.
+KERNELS: dict[str, type[CoreKernel]] = {
+    kind.name: kind for kind in (RBF, Linear, Poly, Sigmoid, Laplacian, Matern32, Matern52)
+}
 
 
 @dataclass(frozen=True)

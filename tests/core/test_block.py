@@ -14,6 +14,9 @@ KERNELS = {
     "rbf": {"gamma": 0.3},
     "linear": {},
     "poly": {"degree": 2, "gamma": 0.3, "coef0": 1.0},
+    "laplacian": {"gamma": 0.3},
+    "matern32": {"gamma": 0.3},
+    "matern52": {"gamma": 0.3},
 }
 MACHINES = {
     "SVC": {"C": 2.0},

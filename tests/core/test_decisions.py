@@ -13,6 +13,9 @@ KERNELS = {
     "linear": {},
     "poly": {"degree": 3, "gamma": 0.2, "coef0": 1.0},
     "sigmoid": {"gamma": 0.01, "coef0": 0.1},
+    "laplacian": {"gamma": 0.2},
+    "matern32": {"gamma": 0.2},
+    "matern52": {"gamma": 0.2},
 }
 MODELS = {
     "SVC": lambda **k: supple.SVC(**k),

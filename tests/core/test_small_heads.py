@@ -14,6 +14,8 @@ KERNELS = {
     "rbf": {"gamma": 0.2},
     "linear": {},
     "poly": {"degree": 2, "gamma": 0.2, "coef0": 1.0},
+    "laplacian": {"gamma": 0.2},
+    "matern52": {"gamma": 0.2},
 }
 
 

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from ledger import DECISION_BAR, KERNELS, KKT_BAR, MACHINES
-from walks import Walk
+from walks import LATTICE, Walk
 
 STEPS = 60
 
 
-@pytest.mark.parametrize("lattice", [False, True], ids=["generic", "lattice"])
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize(
+    ("kernel", "lattice"),
+    [*((kernel, False) for kernel in KERNELS), *((kernel, True) for kernel in LATTICE)],
+)
 @pytest.mark.parametrize("name", MACHINES)
 def test_random_walk(name, kernel, lattice):
     walk = Walk(name, kernel, seed=1, lattice=lattice)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 WIDE = np.longdouble
+DISTANCES = ("rbf", "laplacian", "matern32", "matern52")  # kernels of these
 
 
 class KernelFailure(Exception):
@@ -47,12 +48,15 @@ def kernel_matrix(kernel, params: dict, A, B) -> tuple[np.ndarray, np.ndarray]:
     if callable(kernel):
         K = np.asarray(kernel(A, B), dtype=WIDE)
         return K, np.abs(K)
-    if kernel == "rbf":
-        squares = np.zeros((len(A), len(B)), dtype=WIDE)
+    if kernel in DISTANCES:
+        distances = np.zeros((len(A), len(B)), dtype=WIDE)
         for a, b in zip(A.T, B.T, strict=True):
-            squares += (a[:, None] - b[None, :]) ** 2
-        K = np.exp(-WIDE(params["gamma"]) * squares)
-        return K, K * (1 + WIDE(params["gamma"]) * squares)
+            distances += np.abs(a[:, None] - b[None, :]) ** (1 if kernel == "laplacian" else 2)
+        t = WIDE(params["gamma"]) * distances
+        if kernel.startswith("matern"):
+            t = np.sqrt(2 * int(kernel[-2]) * t)
+        K = np.exp(-t) * {"matern32": 1 + t, "matern52": 1 + t + t * t / 3}.get(kernel, 1)
+        return K, K * (1 + t)
     inner, size = A @ B.T, np.abs(A) @ np.abs(B).T
     if kernel == "linear":
         return inner, size
@@ -67,7 +71,7 @@ def kernel_matrix(kernel, params: dict, A, B) -> tuple[np.ndarray, np.ndarray]:
 
 def diagonal(kernel, params: dict, A) -> np.ndarray:
     """k(a, a) for the rows of A."""
-    if callable(kernel) or kernel == "rbf":
+    if callable(kernel) or kernel in DISTANCES:
         return np.array([kernel_matrix(kernel, params, a[None], a[None])[0][0, 0] for a in A])
     inner = (np.asarray(A, dtype=WIDE) ** 2).sum(axis=1)
     if kernel == "linear":

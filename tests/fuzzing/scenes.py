@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy import sparse
 
-from .kernels import PythonKernel
+from .kernels import DISTANCES, PythonKernel
 from .reading import KINDS
 
 ESTIMATORS = (
@@ -131,7 +131,7 @@ class Scene:
         names = [p for p in ("C", "nu", "epsilon") if p in self.params]
         if self.kind == "csvc":
             names.append("class_weight")
-        if self.kernel in ("rbf", "poly", "sigmoid"):
+        if self.kernel in ("poly", "sigmoid", *DISTANCES):
             names.append("gamma")
         if self.kernel == "poly":
             names += ["coef0", "degree"]
@@ -197,6 +197,7 @@ def scene_of(seed: int) -> Scene:
     choose_kernel(scene)
     choose_params(scene)
     choose_memory(scene, np.random.default_rng([seed, 1]))
+    choose_distance(scene, np.random.default_rng([seed, 2]))
     return scene
 
 
@@ -241,6 +242,15 @@ def choose_kernel(scene: Scene) -> None:
         scene.kernel_params["coef0"] = float(rng.choice(choices))
     if name == "poly":
         scene.kernel_params["degree"] = int(rng.choice(scene.degrees))
+
+
+def choose_distance(scene: Scene, rng) -> None:
+    """Let others stand for half of the rbf kernels; `rng` leaves older walks as they were."""
+    if scene.kernel != "rbf" or rng.random() < 0.5:
+        return
+    scene.kernel = str(rng.choice(DISTANCES[1:]))
+    if scene.kernel == "laplacian":
+        scene.kernel_params["gamma"] = float(np.sqrt(scene.kernel_params["gamma"]))
 
 
 def choose_params(scene: Scene) -> None:

@@ -11,15 +11,6 @@ namespace supple {
 
 namespace {
 
-Kernel make_kernel(const std::string& kind, double gamma, double coef0, int degree) {
-  Kernel kernel{KernelKind::linear, gamma, coef0, degree};
-  if (kind == "rbf") kernel.kind = KernelKind::rbf;
-  else if (kind == "poly") kernel.kind = KernelKind::poly;
-  else if (kind == "sigmoid") kernel.kind = KernelKind::sigmoid;
-  else require(kind == "linear", "kernel kind must be linear, rbf, poly or sigmoid");
-  return kernel;
-}
-
 CsrView csr_view(const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
                  const In1<double>& value, std::size_t n_features) {
   require(offset.shape(0) >= 1 && column.shape(0) == value.shape(0), "CSR arrays do not match");
@@ -189,6 +180,11 @@ void bind_gram(nb::module_& m) {
   m.def("all_finite", &all_finite<float>, nb::arg().noconvert(),
         nb::call_guard<nb::gil_scoped_release>());
   m.def("appearance", &appearance);
+  m.def("kernel_names", [] {
+    std::vector<std::string> names;
+    for (const KernelForm& form : kernel_forms()) names.push_back(form.name);
+    return names;
+  });
   m.attr("has_byte_products") = byte_simd() != nullptr;
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)

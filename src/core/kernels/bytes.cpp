@@ -79,7 +79,8 @@ template <typename T>
 std::unique_ptr<ByteSingle> ByteSingle::from(const Kernel& kernel, std::size_t size,
                                              std::size_t n_features, const T* panels) {
   Integers integers;
-  if (!byte_simd() || n_features > kMostFeatures ||
+  const bool known = kernel.base() == Base::dot || kernel.form->gaussian;
+  if (!known || !byte_simd() || n_features > kMostFeatures ||
       !find(panels, padded(size) * n_features, integers))
     return nullptr;
   std::unique_ptr<ByteSingle> points(new ByteSingle(kernel, size, n_features, integers));
@@ -133,7 +134,7 @@ void ByteSingle::measure() {
 
 // Distances are exact but for the factor, and exp takes off what a large one would add.
 double ByteSingle::error() const {
-  return integers_.exact && kernel_.kind == KernelKind::rbf ? kRounding : SinglePoints::error();
+  return integers_.exact && kernel_.form->gaussian ? kRounding : SinglePoints::error();
 }
 
 template <typename Position>
@@ -159,7 +160,7 @@ template std::unique_ptr<ByteSingle> ByteSingle::part(const std::int64_t*, std::
 // With u = value * per_step - shift, what the bytes v - 128 of the other examples and the shift
 // take off is added at the start, but for the share of the others' sums.
 std::int32_t ByteSingle::start(std::size_t k) const {
-  const bool distances = kernel_.kind == KernelKind::rbf;  // the shift does not change them
+  const bool distances = kernel_.form->gaussian;  // the shift does not change them
   const std::int32_t shift = distances ? 0 : integers_.shift;
   return (128 + shift) * sum_[k] + static_cast<std::int32_t>(n_features_) * shift * shift;
 }
@@ -193,14 +194,14 @@ template void ByteSingle::pack(const std::int64_t*, std::size_t, Pack&) const;
 
 void ByteSingle::finish(std::int32_t norm, std::size_t from, std::size_t count,
                         const std::int32_t* dots, float* out) const {
-  if (kernel_.kind == KernelKind::rbf) {
+  if (kernel_.form->gaussian) {
     byte_simd()->rbf(kernel_.gamma * unit_, norm, square_.data() + from, dots, out, count);
     return;
   }
   const auto unit = static_cast<float>(unit_);
   for (std::size_t j = 0; j < count; ++j)
     out[j] = unit * static_cast<float>(dots[j] + integers_.shift * sum_[from + j]);
-  finish_dots(count, out, out);
+  kernel_.form->finish_single(kernel_, out, count);
 }
 
 bool ByteSingle::row(std::int32_t which, float* out) const {
@@ -264,7 +265,7 @@ void ByteSingle::block_products(const Pack& queries, std::size_t count, std::siz
     for (std::size_t q = 0; q < count; ++q) {
       const std::int32_t* here = dots.data() + q * tile;
       double* to_here = out + q * stride + (start - from);
-      if (kernel_.kind == KernelKind::rbf)
+      if (kernel_.form->gaussian)
         byte_simd()->distances(unit_, queries.norm[q], square_.data() + start, here, to_here,
                                length);
       else

@@ -118,10 +118,11 @@ void Decisions::decide_block(std::size_t first, std::size_t count, const Load& l
     replace_unknown(scratch.queries.norm(q), out + q * heads_);
 }
 
-// Products of a query whose norm overflows are not known, but all points are far from it.
+// Products of a query whose norm overflows are not known, but all points are far from it, where
+// kernels of distances are 0.
 void Decisions::replace_unknown(double norm, double* out) const {
   if (!std::isinf(norm)) return;
-  std::fill_n(out, heads_, kernel_.kind == KernelKind::rbf ? 0.0 : std::nan(""));
+  std::fill_n(out, heads_, kernel_.base() == Base::dot ? std::nan("") : 0.0);
 }
 
 }  // namespace supple

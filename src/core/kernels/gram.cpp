@@ -9,22 +9,10 @@
 
 namespace supple {
 
-void finish(const Kernel& kernel, double* v, std::size_t n) {
-  if (kernel.kind == KernelKind::rbf) simd().exp_scaled(-kernel.gamma, v, n);
-  if (kernel.kind == KernelKind::poly)
-    for (std::size_t k = 0; k < n; ++k)
-      v[k] = integer_power(kernel.gamma * v[k] + kernel.coef0, kernel.degree);
-  if (kernel.kind == KernelKind::sigmoid)
-    for (std::size_t k = 0; k < n; ++k) v[k] = std::tanh(kernel.gamma * v[k] + kernel.coef0);
-}
-
 void kernel_values(const Kernel& kernel, const Points& points, const Query& query,
                    std::size_t from, std::size_t to, double* out) {
-  if (kernel.kind == KernelKind::rbf)
-    points.distances(query, from, to, out);
-  else
-    points.dots(query, from, to, out);
-  finish(kernel, out, to - from);
+  points.compare(kernel.base(), query, from, to, out);
+  kernel.form->finish(kernel, out, to - from);
 }
 
 void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
@@ -33,18 +21,15 @@ void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& 
   // when these are many; and where all values are nearly 1, the distances themselves matter.
   constexpr double kNearlyOne = 1e-4, kHarmless = 16.0;
   const double longest = kernel.gamma * points.largest_norm();
-  if (kernel.kind == KernelKind::rbf && kNearlyOne <= longest && longest <= kHarmless) {
-    points.block_dots(queries, from, to, out, stride);
-    for (std::size_t q = 0; q < kQueries; ++q)
-      simd().rbf_f64(kernel.gamma, queries.norm(q), points.norms() + from, out + q * stride,
-                     to - from);
-    return;
+  const bool expand = kernel.form->gaussian && kNearlyOne <= longest && longest <= kHarmless;
+  points.compare_block(expand ? Base::dot : kernel.base(), queries, from, to, out, stride);
+  for (std::size_t q = 0; q < kQueries; ++q) {
+    double* own = out + q * stride;
+    if (expand)
+      simd().rbf_f64(kernel.gamma, queries.norm(q), points.norms() + from, own, to - from);
+    else
+      kernel.form->finish(kernel, own, to - from);
   }
-  if (kernel.kind == KernelKind::rbf)
-    points.block_distances(queries, from, to, out, stride);
-  else
-    points.block_dots(queries, from, to, out, stride);
-  for (std::size_t q = 0; q < kQueries; ++q) finish(kernel, out + q * stride, to - from);
 }
 
 void Gram::values(const Slots& sources, const Slots& targets, double* out) {

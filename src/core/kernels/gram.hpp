@@ -25,9 +25,6 @@ void kernel_values(const Kernel& kernel, const Points& points, const Query& quer
 void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
                   std::size_t from, std::size_t to, double* out, std::size_t stride);
 
-// From inner products (for rbf: squared distances) to kernel values.
-void finish(const Kernel& kernel, double* v, std::size_t n);
-
 // Neumaier's sum: what `sum` loses is kept in `lost`.
 inline void add_keeping(double term, double& sum, double& lost) {
   const double next = sum + term;
@@ -169,9 +166,9 @@ class PointsGram final : public Gram {
   void open_patch() override;
   void close_patch() override { patch_->close(); }
   bool patch_has_room(std::size_t examples) const override { return patch_->has_room(examples); }
-  bool linear() const override { return kernel_.kind == KernelKind::linear; }
+  bool linear() const override { return kernel_.form->linear; }
   bool quick_in_single() const override;
-  bool constant_diagonal() const override { return kernel_.kind == KernelKind::rbf; }
+  bool constant_diagonal() const override { return kernel_.base() != Base::dot; }
   void set_kernel(const Kernel& kernel);
   void points_appended();
   void remove(std::size_t slot);

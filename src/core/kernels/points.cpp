@@ -1,6 +1,7 @@
 #include "kernels/points.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <new>
 #include <utility>
 
@@ -149,51 +150,27 @@ void DensePoints<T>::by_panel(Fn fn, std::size_t from, std::size_t to, double* o
 }
 
 template <typename T>
-void DensePoints<T>::dots(const Query& query, std::size_t from, std::size_t to,
-                          double* out) const {
+void DensePoints<T>::compare(Base base, const Query& query, std::size_t from, std::size_t to,
+                             double* out) const {
   by_panel(
       [&](const T* panels, std::size_t n, double* o) {
         if constexpr (sizeof(T) == 8)
-          simd().panel_dot_f64(query.value.data(), panels, n_features_, n, o);
+          simd().panel_f64(base, query.value.data(), panels, n_features_, n, o);
         else
-          simd().panel_dot_f32(query.value.data(), panels, n_features_, n, o);
+          simd().panel_f32(base, query.value.data(), panels, n_features_, n, o);
       },
       from, to, out);
 }
 
 template <typename T>
-void DensePoints<T>::distances(const Query& query, std::size_t from, std::size_t to,
-                               double* out) const {
-  by_panel(
-      [&](const T* panels, std::size_t n, double* o) {
-        if constexpr (sizeof(T) == 8)
-          simd().panel_distance_f64(query.value.data(), panels, n_features_, n, o);
-        else
-          simd().panel_distance_f32(query.value.data(), panels, n_features_, n, o);
-      },
-      from, to, out);
-}
-
-template <typename T>
-void DensePoints<T>::block_dots(const QueryBlock& queries, std::size_t from, std::size_t to,
-                                double* out, std::size_t stride) const {
+void DensePoints<T>::compare_block(Base base, const QueryBlock& queries, std::size_t from,
+                                   std::size_t to, double* out, std::size_t stride) const {
   const T* panels = panels_.data() + from * n_features_;
   const std::size_t n_panels = (to - from + kLanes - 1) / kLanes;
   if constexpr (sizeof(T) == 8)
-    simd().block_dot_f64(queries.data(), panels, n_features_, n_panels, out, stride);
+    simd().block_f64(base, queries.data(), panels, n_features_, n_panels, out, stride);
   else
-    simd().block_dot_f32(queries.data(), panels, n_features_, n_panels, out, stride);
-}
-
-template <typename T>
-void DensePoints<T>::block_distances(const QueryBlock& queries, std::size_t from, std::size_t to,
-                                     double* out, std::size_t stride) const {
-  const T* panels = panels_.data() + from * n_features_;
-  const std::size_t n_panels = (to - from + kLanes - 1) / kLanes;
-  if constexpr (sizeof(T) == 8)
-    simd().block_distance_f64(queries.data(), panels, n_features_, n_panels, out, stride);
-  else
-    simd().block_distance_f32(queries.data(), panels, n_features_, n_panels, out, stride);
+    simd().block_f32(base, queries.data(), panels, n_features_, n_panels, out, stride);
 }
 
 template <typename T>
@@ -233,7 +210,10 @@ std::unique_ptr<ByteSingle> DensePoints<T>::bytes(const Kernel& kernel) const {
 template <typename T>
 std::unique_ptr<Points> DensePoints<T>::without_zeros(const Kernel& kernel, double filled) const {
   constexpr double kSparse = 0.3, kHarmless = 16.0;
-  const bool rounds = kernel.kind == KernelKind::rbf && kernel.gamma * largest_norm() > kHarmless;
+  double reach = kernel.gamma * largest_norm();
+  if (kernel.base() == Base::l1_distance)  // no L1 norm exceeds this
+    reach = kernel.gamma * std::sqrt(static_cast<double>(n_features_) * largest_norm());
+  const bool rounds = kernel.base() != Base::dot && reach > kHarmless;
   if (rounds || filled >= kSparse) return nullptr;
   auto points = std::make_unique<CsrPoints>(n_features_);
   Wiped<std::int64_t> column[kLanes];
@@ -340,86 +320,90 @@ void CsrPoints::compact() {
   value_.swap(value);
 }
 
-void CsrPoints::dots(const Query& query, std::size_t from, std::size_t to, double* out) const {
+template <bool l1>
+double CsrPoints::row_sum(const double* query, std::size_t slot) const {
+  const std::int32_t* column = columns(slot).data();
+  const double* value = values(slot).data();
+  const std::size_t count = rows_[slot].count;
+  // Four sums side by side: additions to one would wait for each other.
+  double sum[4] = {};
+  const auto add = [&](std::size_t k, double& to) {
+    const double q = query[column[k]];
+    to += l1 ? std::abs(q - value[k]) - std::abs(q) : value[k] * q;
+  };
+  std::size_t k = 0;
+  for (; k + 4 <= count; k += 4)
+    for (std::size_t part = 0; part < 4; ++part) add(k + part, sum[part]);
+  for (; k < count; ++k) add(k, sum[0]);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+void CsrPoints::compare(Base base, const Query& query, std::size_t from, std::size_t to,
+                        double* out) const {
   const double* q = query.value.data();
-  for (std::size_t j = from; j < to; ++j) {
-    const std::int32_t* column = columns(j).data();
-    const double* value = values(j).data();
-    const std::size_t count = rows_[j].count;
-    // Four sums side by side: additions to one would wait for each other.
-    double sum[4] = {};
-    std::size_t k = 0;
-    for (; k + 4 <= count; k += 4)
-      for (std::size_t part = 0; part < 4; ++part)
-        sum[part] += value[k + part] * q[column[k + part]];
-    for (; k < count; ++k) sum[0] += value[k] * q[column[k]];
-    out[j - from] = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-  }
+  for (std::size_t j = from; j < to; ++j)
+    out[j - from] = base == Base::l1_distance ? row_sum<true>(q, j) : row_sum<false>(q, j);
+  from_sums(base, {query.touched, q, 1, query.norm}, from, to, out);
 }
 
-void CsrPoints::distances(const Query& query, std::size_t from, std::size_t to,
+// |x|^2 + |z|^2 - 2 x'z needs only the features that both have, and |x - z| that of the norm |z|
+// and of features of x. They lose as many digits as the norms exceed the distance by: where these
+// are more than a few bits (examples far from the origin, copies), or the norms overflow, the
+// differences themselves are added up.
+void CsrPoints::from_sums(Base base, const Sparse& query, std::size_t from, std::size_t to,
                           double* out) const {
-  dots(query, from, to, out);
-  from_dots({query.touched, query.value.data(), 1, query.norm}, from, to, out);
-}
-
-// |x|^2 + |z|^2 - 2 x'z needs only the features that both have. It loses as many digits as the sum
-// of the norms exceeds the distance by: where these are more than a few bits (examples far from the
-// origin, copies), or the norms overflow, the differences themselves are squared.
-void CsrPoints::from_dots(const Sparse& query, std::size_t from, std::size_t to,
-                          double* out) const {
+  if (base == Base::dot) return;
   constexpr double kFewBits = 1.0 / 16.0;
   constexpr std::size_t kPiece = 64;  // looked through again only where some are lost
+  const bool l1 = base == Base::l1_distance;
+  double own = l1 ? 0.0 : query.norm;
+  for (std::size_t k = 0; l1 && k < query.touched.size(); ++k)
+    own += std::abs(query.at(query.touched[k]));
   const double* norm = norm_.data() + from;
-  const auto lost = [&](std::size_t k) { return !(out[k] > kFewBits * (query.norm + norm[k])); };
+  const double share = l1 ? 0.0 : 1.0, factor = l1 ? 1.0 : -2.0;  // of the norm, of the sum
   for (std::size_t start = 0; start < to - from; start += kPiece) {
     const std::size_t stop = std::min(to - from, start + kPiece);
     int any_lost = 0;
+    const auto lost = [&](std::size_t k) {
+      return !(out[k] > kFewBits * (own + share * norm[k]));
+    };
 #pragma omp simd reduction(| : any_lost)
     for (std::size_t k = start; k < stop; ++k) {
-      out[k] = query.norm + norm[k] - 2.0 * out[k];
+      out[k] = own + share * norm[k] + factor * out[k];
       any_lost |= lost(k) ? 1 : 0;
     }
     for (std::size_t k = start; any_lost != 0 && k < stop; ++k)
-      if (lost(k)) out[k] = sum_of_squared_differences(query, from + k);
+      if (lost(k)) out[k] = sum_of_differences(base, query, from + k);
   }
 }
 
 // Over the union of the two patterns.
-double CsrPoints::sum_of_squared_differences(const Sparse& query, std::size_t slot) const {
-  const auto of_query = [&](std::int64_t f) {
-    return query.value[static_cast<std::size_t>(f) * query.stride];
-  };
+double CsrPoints::sum_of_differences(Base base, const Sparse& query, std::size_t slot) const {
+  const auto size = [&](double x) { return base == Base::l1_distance ? std::abs(x) : x * x; };
   const std::span<const std::int32_t> column = columns(slot);
   const double* value = values(slot).data();
   auto f = query.touched.begin();
   double sum = 0.0;
   for (std::size_t k = 0; k < column.size(); ++k) {
-    for (; f != query.touched.end() && *f < column[k]; ++f) sum += of_query(*f) * of_query(*f);
+    for (; f != query.touched.end() && *f < column[k]; ++f) sum += size(query.at(*f));
     const bool both = f != query.touched.end() && *f == column[k];
-    const double difference = both ? value[k] - of_query(*f) : value[k];
-    sum += difference * difference;
+    sum += size(both ? value[k] - query.at(*f) : value[k]);
     f += both;
   }
-  for (; f != query.touched.end(); ++f) sum += of_query(*f) * of_query(*f);
+  for (; f != query.touched.end(); ++f) sum += size(query.at(*f));
   return sum;
 }
 
-void CsrPoints::block_dots(const QueryBlock& queries, std::size_t from, std::size_t to,
-                           double* out, std::size_t stride) const {
-  double dots[kQueries];
+void CsrPoints::compare_block(Base base, const QueryBlock& queries, std::size_t from,
+                              std::size_t to, double* out, std::size_t stride) const {
+  double sums[kQueries];
   for (std::size_t j = from; j < to; ++j) {
-    simd().sparse_dot_f64(queries.data(), columns(j).data(), values(j).data(), rows_[j].count,
-                          dots);
-    for (std::size_t q = 0; q < kQueries; ++q) out[q * stride + j - from] = dots[q];
+    simd().sparse_f64(base == Base::l1_distance, queries.data(), columns(j).data(),
+                      values(j).data(), rows_[j].count, sums);
+    for (std::size_t q = 0; q < kQueries; ++q) out[q * stride + j - from] = sums[q];
   }
-}
-
-void CsrPoints::block_distances(const QueryBlock& queries, std::size_t from, std::size_t to,
-                                double* out, std::size_t stride) const {
-  block_dots(queries, from, to, out, stride);
   for (std::size_t q = 0; q < kQueries; ++q)
-    from_dots({queries.touched(q), queries.data() + q, kQueries, queries.norm(q)}, from, to,
+    from_sums(base, {queries.touched(q), queries.data() + q, kQueries, queries.norm(q)}, from, to,
               out + q * stride);
 }
 

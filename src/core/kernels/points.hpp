@@ -59,15 +59,12 @@ class Points {
   // Up to kQueries of them; should there be fewer, the rest are 0.
   virtual void load_block(std::span<const std::int64_t> slots, QueryBlock& queries) const;
   // out[j - from] for j in [from, to); out has room for kLanes more on both sides of the range
-  virtual void dots(const Query& query, std::size_t from, std::size_t to, double* out) const = 0;
-  virtual void distances(const Query& query, std::size_t from, std::size_t to,
-                         double* out) const = 0;
+  virtual void compare(Base base, const Query& query, std::size_t from, std::size_t to,
+                       double* out) const = 0;
   // The same for a block of queries and whole panels: `from` is a multiple of kLanes, and so is
   // the space from there on in each of the kQueries rows out + q * stride.
-  virtual void block_dots(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
-                          std::size_t stride) const = 0;
-  virtual void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to,
-                               double* out, std::size_t stride) const = 0;
+  virtual void compare_block(Base base, const QueryBlock& queries, std::size_t from,
+                             std::size_t to, double* out, std::size_t stride) const = 0;
   virtual double filled() const = 0;  // share of the entries that are not 0, about
   virtual std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const = 0;
   virtual std::unique_ptr<SinglePoints> single(const Kernel& kernel) const = 0;
@@ -97,12 +94,10 @@ class DensePoints final : public Points {
   void truncate(std::size_t size) override;
   void load(std::size_t slot, Query& query) const override;
   void load_block(std::span<const std::int64_t> slots, QueryBlock& queries) const override;
-  void dots(const Query& query, std::size_t from, std::size_t to, double* out) const override;
-  void distances(const Query& query, std::size_t from, std::size_t to, double* out) const override;
-  void block_dots(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
-                  std::size_t stride) const override;
-  void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
-                       std::size_t stride) const override;
+  void compare(Base base, const Query& query, std::size_t from, std::size_t to,
+               double* out) const override;
+  void compare_block(Base base, const QueryBlock& queries, std::size_t from, std::size_t to,
+                     double* out, std::size_t stride) const override;
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
   std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
   double filled() const override;
@@ -133,12 +128,10 @@ class CsrPoints final : public Points {
   void remove(std::size_t slot) override;
   void truncate(std::size_t size) override;
   void load(std::size_t slot, Query& query) const override;
-  void dots(const Query& query, std::size_t from, std::size_t to, double* out) const override;
-  void distances(const Query& query, std::size_t from, std::size_t to, double* out) const override;
-  void block_dots(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
-                  std::size_t stride) const override;
-  void block_distances(const QueryBlock& queries, std::size_t from, std::size_t to, double* out,
-                       std::size_t stride) const override;
+  void compare(Base base, const Query& query, std::size_t from, std::size_t to,
+               double* out) const override;
+  void compare_block(Base base, const QueryBlock& queries, std::size_t from, std::size_t to,
+                     double* out, std::size_t stride) const override;
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
   std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
   double filled() const override {
@@ -153,15 +146,20 @@ class CsrPoints final : public Points {
   void push(const Column* column, const double* value, std::size_t count);
   template <typename Column>
   void spread(const Column* column, const double* value, std::size_t count, Query& query) const;
-  struct Sparse {  // a query: feature f has the value value[f * stride]
+  struct Sparse {  // a query
     const Wiped<std::int64_t>& touched;
     const double* value;
     std::size_t stride;
     double norm;
+    double at(std::int64_t f) const { return value[static_cast<std::size_t>(f) * stride]; }
   };
-  // Squared distances to [from, to), from the dots in out[j - from].
-  void from_dots(const Sparse& query, std::size_t from, std::size_t to, double* out) const;
-  double sum_of_squared_differences(const Sparse& query, std::size_t slot) const;
+  // What one row adds up to with a query: the dot, or what it adds to the query's L1 norm.
+  template <bool l1>
+  double row_sum(const double* query, std::size_t slot) const;
+  // Distances to [from, to), from these sums in out[j - from].
+  void from_sums(Base base, const Sparse& query, std::size_t from, std::size_t to,
+                 double* out) const;
+  double sum_of_differences(Base base, const Sparse& query, std::size_t slot) const;
   void compact();
   // The entries of all rows, one row after the other and mostly in the order of the slots. Rows
   // that have left make gaps of zeros, which are closed when they take up half of the room.

@@ -18,7 +18,7 @@ void PointsGram::set_kernel(const Kernel& kernel) {
 }
 
 double PointsGram::diagonal_value(std::size_t slot) {
-  if (kernel_.kind == KernelKind::rbf) return 1.0;
+  if (constant_diagonal()) return kernel_.at(0.0);
   double buffer[2 * kLanes];
   points_->load(slot, query_);
   kernel_values(kernel_, *points_, query_, slot, slot + 1, buffer);
@@ -86,7 +86,7 @@ void PointsGram::meet(const Others& others, const Chosen& chosen, std::size_t fr
     chosen.bytes->block_products(others.bytes[q / kByteQueries],
                                  std::min(kByteQueries, others.count - q), from, to,
                                  out + q * stride, stride);
-  for (std::size_t q = 0; q < others.count; ++q) finish(kernel_, out + q * stride, to - from);
+  for (std::size_t q = 0; q < others.count; ++q) kernel_.form->finish(kernel_, out + q * stride, to - from);
 }
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
@@ -208,7 +208,7 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources,
   std::unique_ptr<Points> part;
   if (!counts_up(targets, size())) part = points_->subset(targets.data(), targets.size());
   std::vector<double> out(targets.size() + 2 * kLanes);
-  (part ? *part : *points_).dots(w, 0, targets.size(), out.data());
+  (part ? *part : *points_).compare(Base::dot, w, 0, targets.size(), out.data());
   out.resize(targets.size());
   return out;
 }

@@ -10,34 +10,23 @@
 
 namespace supple {
 
-void SinglePoints::finish_dots(std::size_t count, const float* dots, float* out) const {
-  const auto gamma = static_cast<float>(kernel_.gamma), coef0 = static_cast<float>(kernel_.coef0);
-  switch (kernel_.kind) {
-    case KernelKind::poly:
-      for (std::size_t k = 0; k < count; ++k)
-        out[k] = integer_power(gamma * dots[k] + coef0, kernel_.degree);
-      return;
-    case KernelKind::sigmoid:
-      for (std::size_t k = 0; k < count; ++k) out[k] = std::tanh(gamma * dots[k] + coef0);
-      return;
-    default:
-      if (out != dots) std::copy_n(dots, count, out);
-  }
-}
-
 std::size_t SinglePoints::tile(std::size_t bytes_per_point) {
   constexpr std::size_t kTileBytes = 1u << 18;
   const std::size_t fitting = std::min<std::size_t>(512, kTileBytes / bytes_per_point);
   return std::max(kLanes, fitting / kLanes * kLanes);
 }
 
-void FloatSingle::finish(float norm, std::size_t from, std::size_t count, const float* dots,
+void FloatSingle::finish(float norm, std::size_t from, std::size_t count, const float* sums,
                          float* out) const {
-  if (kernel_.kind == KernelKind::rbf)
-    simd().rbf_single(static_cast<float>(kernel_.gamma), norm, norm_.data() + from, dots, out,
-                      count);
+  const float* norms = norm_.data() + from;
+  if (kernel_.form->gaussian)
+    return simd().rbf_single(static_cast<float>(kernel_.gamma), norm, norms, sums, out, count);
+  if (kernel_.base() == Base::squared_distance)
+    for (std::size_t k = 0; k < count; ++k)
+      out[k] = std::max(norm + norms[k] - 2.0f * sums[k], 0.0f);
   else
-    finish_dots(count, dots, out);
+    std::copy_n(sums, count, out);
+  kernel_.form->finish_single(kernel_, out, count);
 }
 
 void FloatSingle::block(const std::int32_t* which, std::size_t count, std::size_t from,
@@ -57,7 +46,7 @@ void FloatSingle::block(const std::int32_t* which, std::size_t count, std::size_
       const std::size_t length = std::min(to, start + tile) - start;
       for (std::size_t q = first; q < last; q += kSingleQueries) {
         const Pack& queries = packs[(q - first) / kSingleQueries];
-        dots(queries, start, start + length, values.data(), tile);
+        sums(queries, start, start + length, values.data(), tile);
         for (std::size_t k = 0; k < std::min(kSingleQueries, last - q); ++k) {
           finish(queries.norm[k], start, length, values.data() + k * tile,
                  row[q + k] + (start - from));
@@ -149,25 +138,13 @@ void SinglePoints::add_part(const Positions& which, const std::vector<double>& c
 double SinglePoints::error() const {
   double largest = 0.0;
   for (float norm : norm_) largest = std::max(largest, static_cast<double>(norm));
-  const double dot = kernel_.gamma * largest;
   // The errors of many additions mostly cancel, unless features are far from 0 and all alike, as
-  // they are not for an rbf kernel: the mean is taken off, or most of them are 0.
+  // they are not for distances: the mean is taken off, or most of them are 0.
   const auto many = static_cast<double>(additions());
-  const double rounding =
-      kernel_.kind == KernelKind::rbf ? std::max(kRounding, 0x1p-24 * std::sqrt(many))
-                                      : kRounding + 0x1p-25 * many;
-  switch (kernel_.kind) {
-    case KernelKind::linear:
-      return rounding * largest;
-    case KernelKind::rbf:
-      return rounding * (1.0 + 2.0 * dot);  // |x|^2 + |z|^2 + 2 |x'z| may be four times a norm
-    case KernelKind::poly:
-      return rounding * kernel_.degree *
-             integer_power(dot + std::abs(kernel_.coef0), kernel_.degree);
-    case KernelKind::sigmoid:
-      return rounding * (1.0 + dot + std::abs(kernel_.coef0));
-  }
-  return 0.0;
+  const double rounding = kernel_.base() == Base::dot
+                              ? kRounding + 0x1p-25 * many
+                              : std::max(kRounding, 0x1p-24 * std::sqrt(many));
+  return rounding * kernel_.form->error(kernel_, kernel_.gamma * largest);
 }
 
 DenseSingle::DenseSingle(const DenseSingle& whole, const Positions& kept)
@@ -185,10 +162,8 @@ void DenseSingle::measure() {
     double sum[kLanes] = {};
     const float* panel = panels_.data() + first * n_features_;
     for (std::size_t f = 0; f < n_features_; ++f)
-      for (std::size_t lane = 0; lane < kLanes; ++lane) {
-        const double value = panel[f * kLanes + lane];
-        sum[lane] += value * value;
-      }
+      for (std::size_t lane = 0; lane < kLanes; ++lane)
+        sum[lane] += norm_of(panel[f * kLanes + lane]);
     for (std::size_t lane = 0; lane < kLanes; ++lane)
       norm_[first + lane] = static_cast<float>(sum[lane]);
   }
@@ -210,17 +185,17 @@ void DenseSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack)
   }
 }
 
-void DenseSingle::dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+void DenseSingle::sums(const Pack& pack, std::size_t from, std::size_t to, float* out,
                        std::size_t stride) const {
-  simd().block_dot_single(pack.value.data(), panels_.data() + from * n_features_, n_features_,
-                          (to - from + kLanes - 1) / kLanes, out, stride);
+  simd().block_single(l1(), pack.value.data(), panels_.data() + from * n_features_, n_features_,
+                      (to - from + kLanes - 1) / kLanes, out, stride);
 }
 
 void DenseSingle::add_part(const Positions& which, const std::vector<double>& coef,
                            std::size_t from, std::size_t to, double* out) const {
   // Squared distances that are negative by rounding are not looked for, so they must be small.
   constexpr double kTame = 0x1p-10;
-  if (kernel_.kind != KernelKind::rbf || n_features_ > kSingleFeatures || !(error() < kTame))
+  if (!kernel_.form->gaussian || n_features_ > kSingleFeatures || !(error() < kTame))
     return SinglePoints::add_part(which, coef, from, to, out);
   if (evaluations) evaluations->fetch_add(which.size() * (to - from), std::memory_order_relaxed);
   const std::size_t tile = this->tile(bytes_per_point());
@@ -252,10 +227,10 @@ bool DenseSingle::row(std::int32_t which, float* out) const {
   for (std::size_t f = 0; f < n_features_; ++f) query[f] = panels_[at(k, f)];
   for (std::size_t from = 0; from < size_; from += kRowTile) {
     const std::size_t count = std::min(kRowTile, size_ - from);
-    float dots[kRowTile];
-    simd().panel_dot_single(query.data(), panels_.data() + from * n_features_, n_features_,
-                            padded(count) / kLanes, dots);
-    finish(norm_[k], from, count, dots, out + from);
+    float sums[kRowTile];
+    simd().panel_single(l1(), query.data(), panels_.data() + from * n_features_, n_features_,
+                        padded(count) / kLanes, sums);
+    finish(norm_[k], from, count, sums, out + from);
   }
   return true;
 }
@@ -266,7 +241,8 @@ void DenseSingle::add_linear(const Positions& which, const std::vector<double>& 
   for (std::size_t k = 0; k < which.size(); ++k)
     for (std::size_t f = 0; f < n_features_; ++f)
       w[f] += coef[k] * static_cast<double>(panels_[at(static_cast<std::size_t>(which[k]), f)]);
-  simd().panel_dot_f32(w.data(), panels_.data(), n_features_, dots.size() / kLanes, dots.data());
+  simd().panel_f32(Base::dot, w.data(), panels_.data(), n_features_, dots.size() / kLanes,
+                   dots.data());
   simd().axpy(1.0, dots.data(), out, to);
 }
 
@@ -275,7 +251,7 @@ void CsrSingle::append(const std::int32_t* column, const double* value, std::siz
   for (std::size_t k = 0; k < count; ++k) {
     column_.push_back(column[k]);
     value_.push_back(static_cast<float>(value[k] * scale_));
-    norm += static_cast<double>(value_.back()) * static_cast<double>(value_.back());
+    norm += norm_of(value_.back());
   }
   offset_.push_back(static_cast<std::int64_t>(column_.size()));
   norm_.push_back(static_cast<float>(norm));
@@ -335,10 +311,13 @@ void CsrSingle::unpack(const std::int32_t* which, std::size_t count, Pack& pack)
     entries(which[q], [&](std::size_t f, float) { pack.value[f * kSingleQueries + q] = 0.0f; });
 }
 
-void CsrSingle::dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+void CsrSingle::sums(const Pack& pack, std::size_t from, std::size_t to, float* out,
                      std::size_t stride) const {
-  simd().sparse_block_single(pack.value.data(), offset_.data() + from, column_.data(),
+  simd().sparse_block_single(l1(), pack.value.data(), offset_.data() + from, column_.data(),
                              value_.data(), to - from, out, stride);
+  for (std::size_t q = 0; l1() && q < kSingleQueries; ++q)
+    for (std::size_t k = q * stride; k < q * stride + to - from; ++k)
+      out[k] = std::max(pack.norm[q] + out[k], 0.0f);
 }
 
 }  // namespace supple

@@ -50,8 +50,11 @@ class SinglePoints {
                         std::size_t to, double* out) const;
   static constexpr double kRounding = 0x1p-21;  // a few
   virtual std::size_t additions() const { return 1; }  // in single precision, to one sum of a dot
-  // Values but for an rbf kernel, from dots.
-  void finish_dots(std::size_t count, const float* dots, float* out) const;
+  // What an entry adds to the norm of its example.
+  double norm_of(float entry) const {
+    const double value = entry;
+    return kernel_.base() == Base::l1_distance ? std::abs(value) : value * value;
+  }
   // Points of a tile that serves all queries while it is in the second-level cache.
   static std::size_t tile(std::size_t bytes_per_point);
 
@@ -59,7 +62,7 @@ class SinglePoints {
 
   Kernel kernel_;
   std::size_t size_, n_features_;
-  Wiped<float> norm_;  // squared; padded to whole panels
+  Wiped<float> norm_;  // squared, or in L1 for such distances; padded to whole panels
 };
 
 // Those that hold floats, in units that make gamma about 1: single precision has no room for the
@@ -69,18 +72,18 @@ class FloatSingle : public SinglePoints {
  public:
   FloatSingle(const Kernel& kernel, std::size_t size, std::size_t n_features)
       : SinglePoints(kernel, size, n_features) {
-    if (kernel.kind == KernelKind::linear) return;
     int exponent;
     std::frexp(kernel.gamma, &exponent);
-    scale_ = std::ldexp(1.0, exponent / 2);
-    kernel_.gamma = std::ldexp(kernel.gamma, -(exponent / 2 * 2));
+    const int power = kernel.base() == Base::l1_distance ? 1 : 2;  // of features in the base
+    scale_ = std::ldexp(1.0, exponent / power);
+    kernel_.gamma = std::ldexp(kernel.gamma, -(exponent / power * power));
   }
   void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
              float* const* row) const override;
 
  protected:
-  // Values of an example of this squared norm with [from, from + count), from the dots.
-  void finish(float norm, std::size_t from, std::size_t count, const float* dots,
+  // Values of an example of this norm with [from, from + count), from the sums.
+  void finish(float norm, std::size_t from, std::size_t count, const float* sums,
               float* out) const;
   struct Pack {  // kSingleQueries examples, spread out densely
     Wiped<float> value;
@@ -89,7 +92,9 @@ class FloatSingle : public SinglePoints {
   double scale_ = 1.0;  // of features
   virtual void pack(const std::int32_t* which, std::size_t count, Pack& pack) const = 0;
   virtual void unpack(const std::int32_t* which, std::size_t count, Pack& pack) const = 0;
-  virtual void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+  // Dots, or L1 distances for a kernel of these.
+  bool l1() const { return kernel_.base() == Base::l1_distance; }
+  virtual void sums(const Pack& pack, std::size_t from, std::size_t to, float* out,
                     std::size_t stride) const = 0;
   virtual std::size_t bytes_per_point() const = 0;
   virtual std::size_t packs_together() const = 0;  // how many are held at once
@@ -109,7 +114,7 @@ class DenseSingle final : public FloatSingle {
  protected:
   void pack(const std::int32_t* which, std::size_t count, Pack& pack) const override;
   void unpack(const std::int32_t*, std::size_t, Pack&) const override {}
-  void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+  void sums(const Pack& pack, std::size_t from, std::size_t to, float* out,
             std::size_t stride) const override;
   void add_part(const Positions& which, const std::vector<double>& coef, std::size_t from,
                 std::size_t to, double* out) const override;
@@ -139,7 +144,7 @@ class CsrSingle final : public FloatSingle {
  protected:
   void pack(const std::int32_t* which, std::size_t count, Pack& pack) const override;
   void unpack(const std::int32_t* which, std::size_t count, Pack& pack) const override;
-  void dots(const Pack& pack, std::size_t from, std::size_t to, float* out,
+  void sums(const Pack& pack, std::size_t from, std::size_t to, float* out,
             std::size_t stride) const override;
   std::size_t additions() const override { return entries_per_point(); }
   std::size_t bytes_per_point() const override { return 1 + 8 * entries_per_point(); }
@@ -169,7 +174,7 @@ DenseSingle::DenseSingle(const Kernel& kernel, std::size_t size, std::size_t n_f
     : FloatSingle(kernel, size, n_features),
       panels_((size + kLanes - 1) / kLanes * n_features * kLanes, 0.0f) {
   std::vector<double> centre(n_features, 0.0);
-  if (kernel.kind == KernelKind::rbf) {
+  if (kernel.base() != Base::dot) {
     for (std::size_t start = 0; start < panels_.size(); start += n_features * kLanes)
       for (std::size_t f = 0; f < n_features; ++f)
         for (std::size_t lane = 0; lane < kLanes; ++lane)  // no points: zeros

@@ -17,6 +17,9 @@ inline constexpr std::size_t kSingleFeatures = 256;  // of which those in the fi
 inline constexpr std::size_t kSquare = 8;          // rows that are transposed at a time
 inline constexpr std::size_t kLeaving = 32;        // rows that others take up at a time
 
+// What a kernel may be computed from.
+enum class Base { dot, squared_distance, l1_distance };
+
 struct Extreme {
   double value;
   std::ptrdiff_t index;  // -1: no candidate
@@ -50,16 +53,14 @@ struct Simd {
   // out[k] = dot(matrix + index[k] * stride, v): a matrix-vector product on chosen rows
   void (*product_rows)(const double* matrix, std::size_t stride, const std::int64_t* index,
                        std::size_t count, const double* v, std::size_t length, double* out);
-  void (*panel_dot_f64)(const double* query, const double* panels, std::size_t n_features,
-                        std::size_t n_panels, double* out);
-  void (*panel_dot_f32)(const double* query, const float* panels, std::size_t n_features,
-                        std::size_t n_panels, double* out);
-  void (*panel_distance_f64)(const double* query, const double* panels, std::size_t n_features,
-                             std::size_t n_panels, double* out);
-  void (*panel_distance_f32)(const double* query, const float* panels, std::size_t n_features,
-                             std::size_t n_panels, double* out);
+  // A query against whole panels
+  void (*panel_f64)(Base base, const double* query, const double* panels, std::size_t n_features,
+                    std::size_t n_panels, double* out);
+  void (*panel_f32)(Base base, const double* query, const float* panels, std::size_t n_features,
+                    std::size_t n_panels, double* out);
   // v[i] <- exp(factor * v[i]) for factor * v[i] <= 0
   void (*exp_scaled)(double factor, double* v, std::size_t n);
+  void (*exp_scaled_single)(float factor, float* v, std::size_t n);
   // Path: the first gradient to reach 0. sign is +1 at a lower bound (g >= 0 there), -1 at an
   // upper one, 0 for variables that cannot hit; rates up to `tiny` count as 0. Returns the time
   // and the index; among simultaneous hits of a chunk the fastest.
@@ -81,25 +82,24 @@ struct Simd {
   Extreme (*best_partner_f32)(float G_i, float K_ii, const float* row_i, const float* diagonal,
                               const float* G, const float* bar_low, std::size_t n);
   // Blocks: kQueries packed queries against whole panels, out[q * stride + point]
-  void (*block_distance_f64)(const double* queries, const double* panels, std::size_t n_features,
-                             std::size_t n_panels, double* out, std::size_t stride);
-  void (*block_distance_f32)(const double* queries, const float* panels, std::size_t n_features,
-                             std::size_t n_panels, double* out, std::size_t stride);
-  void (*block_dot_f64)(const double* queries, const double* panels, std::size_t n_features,
-                        std::size_t n_panels, double* out, std::size_t stride);
-  void (*block_dot_f32)(const double* queries, const float* panels, std::size_t n_features,
-                        std::size_t n_panels, double* out, std::size_t stride);
+  void (*block_f64)(Base base, const double* queries, const double* panels, std::size_t n_features,
+                    std::size_t n_panels, double* out, std::size_t stride);
+  void (*block_f32)(Base base, const double* queries, const float* panels, std::size_t n_features,
+                    std::size_t n_panels, double* out, std::size_t stride);
+  // From here on, squared distances are made of dots: `l1` says whether L1 distances are wanted,
+  // and not these.
   // the same for kSingleQueries queries in single precision throughout
-  void (*block_dot_single)(const float* queries, const float* panels, std::size_t n_features,
-                           std::size_t n_panels, float* out, std::size_t stride);
+  void (*block_single)(bool l1, const float* queries, const float* panels, std::size_t n_features,
+                       std::size_t n_panels, float* out, std::size_t stride);
   // one query
-  void (*panel_dot_single)(const float* query, const float* panels, std::size_t n_features,
-                           std::size_t n_panels, float* out);
-  // one sparse row against kQueries dense queries
-  void (*sparse_dot_f64)(const double* queries, const std::int32_t* column, const double* value,
-                         std::size_t count, double* out);
+  void (*panel_single)(bool l1, const float* query, const float* panels, std::size_t n_features,
+                       std::size_t n_panels, float* out);
+  // one sparse row against kQueries dense queries; what the features of the row add to the L1 norm
+  // of a query makes its L1 distance
+  void (*sparse_f64)(bool l1, const double* queries, const std::int32_t* column,
+                     const double* value, std::size_t count, double* out);
   // sparse rows against kSingleQueries dense queries, out[q * stride + row]
-  void (*sparse_block_single)(const float* queries, const std::int64_t* offset,
+  void (*sparse_block_single)(bool l1, const float* queries, const std::int64_t* offset,
                               const std::int32_t* column, const float* value, std::size_t rows,
                               float* out, std::size_t stride);
   // squares of kSquare, or kLanes, rows: out[j * stride + i] = in[i * stride + j]

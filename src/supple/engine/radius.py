@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple.engine.state import State
-from supple.kernels import RBF
+from supple.kernels import DistanceKernel
 
 __all__ = ["Radius"]
 
@@ -17,9 +17,9 @@ _AT_A_TIME = 256
 class Radius:
     """R^2, the largest k(x, x) - k(x, x') among examples, for a set of them that may grow.
 
-    Of more than 4000 examples not all kernel values are looked at. Then it is a bound: 1 for rbf,
-    whose values are between 0 and 1, and for other kernels the largest k(x, x) + sqrt(k(x, x)
-    k(x', x')), since no kernel value is below minus the root (Cauchy and Schwarz).
+    Of more than 4000 examples not all kernel values are looked at. Then it is a bound: 1 for
+    kernels of distances, whose values are between 0 and 1, and for others the largest k(x, x) +
+    sqrt(k(x, x) k(x', x')), since no kernel value is below minus the root (Cauchy and Schwarz).
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Radius:
         """
         diagonal = state.diagonal(slots)
         if len(slots) > _MOST:
-            if isinstance(state.kernel, RBF):
+            if isinstance(state.kernel, DistanceKernel):
                 return 1.0, False
             root = np.sqrt(np.maximum(diagonal, 0.0))
             return float((diagonal + root * root.max()).max()), False

@@ -16,7 +16,7 @@ from supple.errors import InvalidInputError, worded
 from supple.estimators._ids import check_groups, check_ids
 from supple.estimators._labels import LabelTable, as_labels
 from supple.estimators._model import Batch, Names
-from supple.estimators._params import resolve_threads, show
+from supple.estimators._params import ANY_KERNEL, resolve_threads, show
 from supple.estimators._validation import (
     FEATURES,
     Points,
@@ -53,7 +53,7 @@ class BatchChecks(BaseEstimator):
     """Checks of batches and queries for every estimator that has a kernel."""
 
     _parameter_constraints: dict[str, Any] = {
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid", "precomputed"}), callable],
+        "kernel": ANY_KERNEL,
         "degree": [Interval(Integral, 0, 2**31 - 1, closed="both")],
         "gamma": [
             StrOptions({"scale", "auto"}),

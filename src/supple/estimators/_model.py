@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from supple.engine import Engine, OnlineEngine, State
 from supple.estimators._labels import LabelTable
 from supple.estimators._validation import Points
-from supple.kernels import RBF, Callable, Linear, Poly, Precomputed, Sigmoid
+from supple.kernels import KERNELS, Callable, Precomputed
 
 
 @dataclass
@@ -133,12 +133,6 @@ def make_kernel(params: Mapping[str, Any], gamma: float) -> Any:
     name = params["kernel"]
     if callable(name):
         return Callable(name)
-    if name == "linear":
-        return Linear()
-    if name == "rbf":
-        return RBF(gamma)
-    if name == "poly":
-        return Poly(gamma, int(params["degree"]), float(params["coef0"]))
-    if name == "sigmoid":
-        return Sigmoid(gamma, float(params["coef0"]))
-    return Precomputed()
+    if name == "precomputed":
+        return Precomputed()
+    return KERNELS[name].of(gamma=gamma, degree=int(params["degree"]), coef0=float(params["coef0"]))

@@ -13,7 +13,11 @@ import numpy as np
 from sklearn.utils import _param_validation
 
 from supple.errors import InvalidInputError
+from supple.kernels import KERNELS
 
+# Constraints of the kernel, for machines that need it beyond the examples of a fit, and for all.
+KERNEL_OF_POINTS = [_param_validation.StrOptions(set(KERNELS)), callable]
+ANY_KERNEL = [_param_validation.StrOptions({*KERNELS, "precomputed"}), callable]
 _MOST_THREADS = 4096
 _PLAIN = frozenset({bool, float, int, str, type(None)})
 _MOST_PASSED = 256
@@ -66,8 +70,9 @@ def check_values(owner: type, constraints: Mapping[str, Any], params: Mapping[st
 
 def takes_gamma(kernel: Any) -> bool:
     """Whether a kernel depends on gamma."""
-    without = isinstance(kernel, str) and kernel in ("linear", "precomputed")
-    return not (without or callable(kernel))
+    if isinstance(kernel, str) and kernel in KERNELS:
+        return "gamma" in KERNELS[kernel].__dataclass_fields__
+    return not (callable(kernel) or (isinstance(kernel, str) and kernel == "precomputed"))
 
 
 def show(value: Any) -> str:

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from supple.engine import Held, State
 from supple.estimators._ids import IdsLike, check_ids
 from supple.estimators._model import Batch, Names
+from supple.estimators._params import KERNEL_OF_POINTS
 from supple.estimators._updates import ExactUpdates
 from supple.interrupts import Shielded
 from supple.locks import reads, writes
@@ -26,7 +27,7 @@ class KeepsSupportVectors(ExactUpdates):
     """The flat parameters of a memory of support vectors, and the way back to exactness."""
 
     _parameter_constraints: dict[str, Any] = {
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
+        "kernel": KERNEL_OF_POINTS,
         "sv_weight": [Interval(Real, 0.0, None, closed="neither"), StrOptions({"ruping"})],
         "factor": [Interval(Real, 0.0, None, closed="neither")],
         "reading": [StrOptions({"literal", "cumulative"})],

@@ -9,6 +9,7 @@ from typing import Any
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple.estimators._docs import completed_by
+from supple.estimators._params import KERNEL_OF_POINTS
 from supple.estimators.svc import SVC
 from supple.memory import Budget
 
@@ -53,7 +54,7 @@ class BudgetSVC(SVC):
 
     _parameter_constraints: dict[str, Any] = {
         **SVC._parameter_constraints,
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
+        "kernel": KERNEL_OF_POINTS,
         "budget": [Interval(Integral, 2, None, closed="left")],
         "rule": [StrOptions({"merge", "relevance", "oldest"})],
     }

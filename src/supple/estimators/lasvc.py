@@ -17,6 +17,7 @@ from supple.estimators._classifier import BaseClassifier
 from supple.estimators._docs import completed_by
 from supple.estimators._ids import IdsLike
 from supple.estimators._model import Batch, Model, Names
+from supple.estimators._params import KERNEL_OF_POINTS
 from supple.estimators.svc import SVC
 from supple.kernels import Kernel
 from supple.locks import reads, writes
@@ -36,7 +37,7 @@ class LASVC(BaseClassifier):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="rbf"
+    kernel : str or callable, default="rbf"
         As in :class:`SVC`. A precomputed matrix does not fit a machine that sees examples
         one after the other.
     tol : float, default=1e-3
@@ -104,7 +105,7 @@ class LASVC(BaseClassifier):
 
     _parameter_constraints: dict[str, Any] = {
         **BaseClassifier._parameter_constraints,
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
+        "kernel": KERNEL_OF_POINTS,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "epochs": [Interval(Integral, 1, None, closed="left")],

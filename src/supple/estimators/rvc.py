@@ -43,10 +43,8 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
-        the matrix given as X (no updates),
-        or a function that maps X (n, d) and Z (m, d) to the matrix (n, m).
+    kernel : str or callable, default="rbf"
+        As in :class:`SVC`.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"

@@ -33,9 +33,12 @@ class SVC(BaseClassifier, ExactUpdates):
     ----------
     C : float, default=1.0
         Cost of a margin error, > 0 and finite.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "precomputed"} or callable, default="rbf"
-        k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
-        the matrix given as X (no updates),
+    kernel : str or callable, default="rbf"
+        k(x, z) by name: "linear" x'z, "poly" (gamma x'z + coef0)^degree, "rbf"
+        exp(-gamma |x - z|^2), "sigmoid" tanh(gamma x'z + coef0), "laplacian"
+        exp(-gamma |x - z|_1), "matern32" (1 + a) exp(-a) with a = sqrt(6 gamma) |x - z|, "matern52"
+        (1 + a + a^2 / 3) exp(-a) with a = sqrt(10 gamma) |x - z|;
+        "precomputed", the matrix given as X (no updates);
         or a function that maps X (n, d) and Z (m, d), or sequences of n and m objects, to the
         matrix (n, m), dense or sparse.
     degree : int, default=3

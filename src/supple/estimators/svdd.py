@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 
 from supple import problems
 from supple.estimators._docs import completed_by
 from supple.estimators._outlier import BaseOutlier
+from supple.estimators._params import KERNEL_OF_POINTS
 from supple.estimators.svr import SVR
 from supple.locks import reads
 from supple.memory import Memory
@@ -35,10 +36,8 @@ class SVDD(BaseOutlier):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="rbf"
-        k(x, z) = x'z, (gamma x'z + coef0)^degree, exp(-gamma |x - z|^2), tanh(gamma x'z + coef0),
-        or a function that maps X (n, d) and Z (m, d), or sequences of n and m objects, to the
-        matrix (n, m), dense or sparse.
+    kernel : str or callable, default="rbf"
+        As in :class:`SVC`, but for "precomputed".
     C : float, default=0.1
         Cost of an example outside the ball, > 0. With 0.1, ten examples make a ball and at most
         ten are outliers. Not used if `nu` is given.
@@ -66,7 +65,7 @@ class SVDD(BaseOutlier):
         **BaseOutlier._parameter_constraints,
         # The distance to the centre needs k(x, x), which a precomputed matrix of query points
         # against training points does not hold.
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
+        "kernel": KERNEL_OF_POINTS,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "nu": [Interval(Real, 0.0, 1.0, closed="right"), None],
     }

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple.estimators._docs import completed_by
+from supple.estimators._params import KERNEL_OF_POINTS
 from supple.estimators.svc import SVC
 from supple.locks import reads
 from supple.memory import AdaptiveWindow, KeepAll, Memory, Window, WindowCandidate, WindowChoice
@@ -79,7 +80,7 @@ class WindowedSVC(SVC):
 
     _parameter_constraints: dict[str, Any] = {
         **SVC._parameter_constraints,
-        "kernel": [StrOptions({"linear", "poly", "rbf", "sigmoid"}), callable],
+        "kernel": KERNEL_OF_POINTS,
         "window": [
             StrOptions({"adaptive", "full", "last"}),
             np.timedelta64,  # before the numbers: NumPy counts it among the integers

@@ -16,6 +16,7 @@ from supple.estimators import (
     SVIncrementalSVC,
     WindowedSVC,
 )
+from supple.kernels import KERNELS
 from supple.study._parameters import Parameter, check_params
 
 __all__ = ["MACHINES", "STUDY_MACHINES", "Machine"]
@@ -72,9 +73,8 @@ _KERNEL = (
         "kernel",
         "choice",
         "rbf",
-        choices=("rbf", "linear", "poly", "sigmoid"),
-        help="How alike two examples are: exp(-gamma |x - z|²), x'z, (gamma x'z + coef0)^degree, "
-        "tanh(gamma x'z + coef0).",
+        choices=tuple(KERNELS),
+        help=f"How alike two examples are: {', '.join(each.formula for each in KERNELS.values())}.",
     ),
     Parameter(
         "gamma",

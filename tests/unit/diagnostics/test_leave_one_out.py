@@ -53,6 +53,7 @@ KERNELS = [
     {"kernel": "rbf", "gamma": 0.3},
     {"kernel": "linear"},
     {"kernel": "poly", "degree": 2, "gamma": 0.3, "coef0": 1.0},
+    {"kernel": "matern32", "gamma": 0.3},
 ]
 PROBLEMS = [
     supple.SVC(C=1.0),

@@ -13,6 +13,7 @@ KERNELS = [
     {"kernel": "rbf", "gamma": 0.3},
     {"kernel": "linear"},
     {"kernel": "poly", "gamma": 0.3, "coef0": 1.0, "degree": 2},
+    {"kernel": "laplacian", "gamma": 0.3},
 ]
 
 
