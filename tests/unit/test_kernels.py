@@ -16,7 +16,7 @@ from supple._core import kernel_names
 from supple.gram import gram_for
 from supple.kernels import KERNELS, Poly, Sigmoid, squared_norms
 
-SOURCES = Path(__file__).parents[1] / "src"
+SOURCES = Path(__file__).parents[2] / "src"
 MOST_PLACES = 5
 NEW = ("laplacian", "matern32", "matern52")
 FORMS = {
