@@ -3,7 +3,6 @@
 #include <unordered_map>
 
 #include "bindings/bindings.hpp"
-#include "kernels/bytes.hpp"
 #include "kernels/decisions.hpp"
 #include "solvers/lasvm.hpp"
 
@@ -185,7 +184,6 @@ void bind_gram(nb::module_& m) {
     for (const KernelForm& form : kernel_forms()) names.push_back(form.name);
     return names;
   });
-  m.attr("has_byte_products") = byte_simd() != nullptr;
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
@@ -269,8 +267,8 @@ void bind_gram(nb::module_& m) {
              return std::make_tuple(to_numpy(value), to_numpy(column), to_numpy(offset));
            })
       .def("decisions", &decisions)
-      // What the block solver begins with: the values among examples in single precision, about
-      // how far off they may be, and whether they come from bytes.
+      // What the block solver begins with: the values among examples in single precision, and
+      // about how far off they may be.
       .def("rough_values",
            [](PointsGram& g, const In1<std::int64_t>& slots) {
              for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
@@ -278,8 +276,7 @@ void bind_gram(nb::module_& m) {
              const std::size_t n = slots.shape(0);
              std::vector<float> out(n * n);
              points->among(out.data(), n, g.threads);
-             const bool bytes = dynamic_cast<const ByteSingle*>(points.get()) != nullptr;
-             return std::make_tuple(to_numpy(std::move(out), {n, n}), points->error(), bytes);
+             return std::make_tuple(to_numpy(std::move(out), {n, n}), points->error());
            })
       // How gradients follow: sums of values, weighted by `coef`, at the first `to` of these examples.
       .def("rough_sums",

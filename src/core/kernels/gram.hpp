@@ -159,7 +159,6 @@ class PointsGram final : public Gram {
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
   void release() override {
     compact_.reset();
-    bytes_ = nullptr;
     single_.reset();
     patch_->close();
   }
@@ -187,30 +186,19 @@ class PointsGram final : public Gram {
   // Some examples, copied unless they are all, to be met by blocks of others.
   struct Chosen {
     std::unique_ptr<Points> part;
-    std::unique_ptr<ByteSingle> part_of_bytes;
     const Points* points = nullptr;
-    const ByteSingle* bytes = nullptr;  // instead
   };
   Chosen choose(const Slots& slots) const;
-  // Up to kQueries others, packed to meet them.
-  struct Others {
-    explicit Others(const Chosen& chosen)
-        : points(chosen.points ? chosen.points->n_features() : 0) {}
-    std::size_t count = 0;
-    QueryBlock points;
-    std::array<ByteSingle::Pack, kQueries / kByteQueries> bytes;  // instead
-  };
-  void pack(const Slots& slots, std::size_t first, Others& others) const;
-  // Their values with the chosen ones in [from, to), out[q * stride + j - from]; see kernel_block.
-  void meet(const Others& others, const Chosen& chosen, std::size_t from, std::size_t to,
-            double* out, std::size_t stride) const;
+  // Up to kQueries of these slots from `first` on.
+  void pack(const Slots& slots, std::size_t first, QueryBlock& queries) const {
+    held().load_block({slots.data() + first, std::min(slots.size() - first, kQueries)}, queries);
+  }
   void block(const Slots& fresh, const Slots& all, double* out, std::size_t stride) const;
   Kernel kernel_;
   std::unique_ptr<Points> points_;
-  // While heads are solved: all points in single precision; the same as bytes, if these serve in
-  // double precision, too; else without their zeros, if there are many.
+  // While heads are solved: all points in single precision, and without their zeros, if there are
+  // many.
   std::shared_ptr<const SinglePoints> single_;
-  const ByteSingle* bytes_ = nullptr;
   std::unique_ptr<Points> compact_;
   std::unique_ptr<Patch> patch_;
   Query query_;

@@ -1,4 +1,4 @@
-// Points interleaved in panels of kLanes, whatever a point has per row: a feature, or four in bytes.
+// Points interleaved in panels of kLanes.
 #pragma once
 #include <algorithm>
 #include <cstddef>

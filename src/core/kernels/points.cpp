@@ -200,21 +200,16 @@ double DensePoints<T>::filled() const {
   return static_cast<double>(found) / static_cast<double>(std::max<std::size_t>(seen, 1));
 }
 
-template <typename T>
-std::unique_ptr<ByteSingle> DensePoints<T>::bytes(const Kernel& kernel) const {
-  return ByteSingle::from(kernel, size_, n_features_, panels_.data());
-}
-
 // Mostly zeros (images, counts): skipping them saves more than whole vectors gain, provided that
 // the values can do without the mean taken off.
 template <typename T>
-std::unique_ptr<Points> DensePoints<T>::without_zeros(const Kernel& kernel, double filled) const {
+std::unique_ptr<Points> DensePoints<T>::without_zeros(const Kernel& kernel) const {
   constexpr double kSparse = 0.3, kHarmless = 16.0;
   double reach = kernel.gamma * largest_norm();
   if (kernel.base() == Base::l1_distance)  // no L1 norm exceeds this
     reach = kernel.gamma * std::sqrt(static_cast<double>(n_features_) * largest_norm());
   const bool rounds = kernel.base() != Base::dot && reach > kHarmless;
-  if (rounds || filled >= kSparse) return nullptr;
+  if (rounds || filled() >= kSparse) return nullptr;
   auto points = std::make_unique<CsrPoints>(n_features_);
   Wiped<std::int64_t> column[kLanes];
   Wiped<double> value[kLanes];

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "kernels/bytes.hpp"
+#include "kernels/single.hpp"
 
 namespace supple {
 
@@ -68,12 +68,8 @@ class Points {
   virtual double filled() const = 0;  // share of the entries that are not 0, about
   virtual std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const = 0;
   virtual std::unique_ptr<SinglePoints> single(const Kernel& kernel) const = 0;
-  // The same from bytes, where the points are small integers times a factor; or nothing.
-  virtual std::unique_ptr<ByteSingle> bytes(const Kernel&) const { return nullptr; }
   // The same points as sparse rows, where that saves time and loses nothing; or nothing.
-  virtual std::unique_ptr<Points> without_zeros(const Kernel&, double /* filled */) const {
-    return nullptr;
-  }
+  virtual std::unique_ptr<Points> without_zeros(const Kernel&) const { return nullptr; }
 
  protected:
   std::size_t n_features_;
@@ -101,8 +97,7 @@ class DensePoints final : public Points {
   std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
   std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
   double filled() const override;
-  std::unique_ptr<ByteSingle> bytes(const Kernel& kernel) const override;
-  std::unique_ptr<Points> without_zeros(const Kernel& kernel, double filled) const override;
+  std::unique_ptr<Points> without_zeros(const Kernel& kernel) const override;
 
  private:
   std::size_t at(std::size_t slot, std::size_t feature) const {

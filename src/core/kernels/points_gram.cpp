@@ -61,32 +61,9 @@ bool counts_up(const Slots& slots, std::size_t size) {
 PointsGram::Chosen PointsGram::choose(const Slots& slots) const {
   Chosen out;
   const bool all = counts_up(slots, size());
-  if (bytes_) {
-    if (!all) out.part_of_bytes = bytes_->part(slots.data(), slots.size());
-    out.bytes = all ? bytes_ : out.part_of_bytes.get();
-  } else {
-    if (!all) out.part = held().subset(slots.data(), slots.size());
-    out.points = all ? &held() : out.part.get();
-  }
+  if (!all) out.part = held().subset(slots.data(), slots.size());
+  out.points = all ? &held() : out.part.get();
   return out;
-}
-
-void PointsGram::pack(const Slots& slots, std::size_t first, Others& others) const {
-  others.count = std::min(slots.size() - first, kQueries);
-  if (!bytes_) return held().load_block({slots.data() + first, others.count}, others.points);
-  for (std::size_t q = 0; q < others.count; q += kByteQueries)
-    bytes_->pack(slots.data() + first + q, std::min(kByteQueries, others.count - q),
-                 others.bytes[q / kByteQueries]);
-}
-
-void PointsGram::meet(const Others& others, const Chosen& chosen, std::size_t from, std::size_t to,
-                      double* out, std::size_t stride) const {
-  if (!bytes_) return kernel_block(kernel_, *chosen.points, others.points, from, to, out, stride);
-  for (std::size_t q = 0; q < others.count; q += kByteQueries)
-    chosen.bytes->block_products(others.bytes[q / kByteQueries],
-                                 std::min(kByteQueries, others.count - q), from, to,
-                                 out + q * stride, stride);
-  for (std::size_t q = 0; q < others.count; ++q) kernel_.form->finish(kernel_, out + q * stride, to - from);
 }
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
@@ -107,12 +84,12 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
   }
   if (rest.empty()) return;
   const Chosen chosen = choose(targets);
-  Others others(chosen);
+  QueryBlock queries(points_->n_features());
   const std::size_t width = targets.size() + 2 * kLanes;
   std::vector<double> values(kQueries * width);
   for (std::size_t first = 0; first < rest.size(); first += kQueries) {
-    pack(rest, first, others);
-    meet(others, chosen, 0, targets.size(), values.data(), width);
+    pack(rest, first, queries);
+    kernel_block(kernel_, *chosen.points, queries, 0, targets.size(), values.data(), width);
     for (std::size_t q = 0; q < std::min(kQueries, rest.size() - first); ++q)
       std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
   }
@@ -132,17 +109,8 @@ void PointsGram::forget_copies() {
 
 const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
   if (!single_) {
-    constexpr double kSparse = 0.1;  // entries so few are multiplied faster one by one
-    const double filled = points_->filled();
-    if (filled < kSparse) compact_ = points_->without_zeros(kernel_, filled);
-    std::unique_ptr<SinglePoints> all;
-    if (!compact_) {
-      std::unique_ptr<ByteSingle> bytes = points_->bytes(kernel_);
-      if (bytes && bytes->exact()) bytes_ = bytes.get();
-      all = std::move(bytes);
-      if (!bytes_) compact_ = points_->without_zeros(kernel_, filled);
-    }
-    if (!all) all = held().single(kernel_);
+    compact_ = points_->without_zeros(kernel_);
+    std::unique_ptr<SinglePoints> all = held().single(kernel_);
     all->evaluations = &evaluations_;
     single_ = std::move(all);
   }
@@ -165,17 +133,17 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   const Chosen chosen = choose(targets);
   std::vector<double> sum(targets.size(), 0.0);
   share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
-    Others others(chosen);
+    QueryBlock queries(points_->n_features());
     const std::size_t width = std::min(kTile, padded(end - begin));
     std::vector<double> values(kQueries * width), lost(end - begin, 0.0);
     for (std::size_t first = 0; first < sources.size(); first += kQueries) {
-      pack(sources, first, others);
+      pack(sources, first, queries);
       double weight[kQueries] = {};
       std::copy_n(coef.data() + first, std::min(kQueries, coef.size() - first), weight);
       tell([&] { return News{Phase::kernel, first, sources.size()}; });
       for (std::size_t from = begin; from < end; from += width) {
         const std::size_t length = std::min(end, from + width) - from;
-        meet(others, chosen, from, from + length, values.data(), width);
+        kernel_block(kernel_, *chosen.points, queries, from, from + length, values.data(), width);
         simd().add_block(weight, values.data(), width, sum.data() + from,
                          lost.data() + (from - begin), length);
       }
@@ -221,13 +189,13 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   const std::size_t blocks = (n + kQueries - 1) / kQueries;
   // Rows in pairs from both ends, so that the triangles of all threads are alike.
   share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
-    Others others(chosen);
+    QueryBlock queries(points_->n_features());
     const std::size_t width = n + 2 * kLanes;
     std::vector<double> values(kQueries * width);
     const auto fill = [&](std::size_t first) {
       const std::size_t from = first / kLanes * kLanes;
-      pack(slots, first, others);
-      meet(others, chosen, from, n, values.data(), width);
+      pack(slots, first, queries);
+      kernel_block(kernel_, *chosen.points, queries, from, n, values.data(), width);
       count(std::min(kQueries, n - first) * (n - from));
       for (std::size_t q = 0; q < std::min(kQueries, n - first); ++q)
         std::copy(values.data() + q * width + (first + q - from),
@@ -248,10 +216,10 @@ void PointsGram::open_patch() {
 void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
                        std::size_t stride) const {
   const Chosen chosen = choose(all);
-  Others others(chosen);
+  QueryBlock queries(points_->n_features());
   for (std::size_t first = 0; first < fresh.size(); first += kQueries) {
-    pack(fresh, first, others);
-    meet(others, chosen, 0, all.size(), out + first * stride, stride);
+    pack(fresh, first, queries);
+    kernel_block(kernel_, *chosen.points, queries, 0, all.size(), out + first * stride, stride);
   }
   count(fresh.size() * all.size());
 }

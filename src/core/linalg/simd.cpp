@@ -10,7 +10,6 @@ extern const Simd simd_table_base;
 #ifdef SUPPLE_X86
 extern const Simd simd_table_avx2;
 extern const Simd simd_table_avx512;
-extern const ByteSimd byte_simd_vnni;
 #endif
 
 namespace {
@@ -48,15 +47,6 @@ const Simd& choose() {
 const Simd& simd() {
   static const Simd& table = choose();
   return table;
-}
-
-const ByteSimd* byte_simd() {
-#ifdef SUPPLE_X86
-  static const bool there =
-      &simd() == &simd_table_avx512 && __builtin_cpu_supports("avx512vnni");
-  if (there) return &byte_simd_vnni;
-#endif
-  return nullptr;
 }
 
 }  // namespace supple
