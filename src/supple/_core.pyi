@@ -17,7 +17,6 @@ _Quality: TypeAlias = tuple[float, bool, bool, bool]  # kkt, kept, sharp, settle
 PROMISED: float
 OPEN: int
 SOLVED: int
-has_byte_products: bool
 
 def instruction_set() -> str: ...
 def all_finite(rows: _Points, /) -> bool: ...

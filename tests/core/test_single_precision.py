@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-<<<<<<<< HEAD:tests/core/test_bytes.py
-========
 from supple._core import PointsGram
->>>>>>>> ad1baee (Take out kernel values from products of bytes):tests/core/test_single_precision.py
 
 import supple
-from supple._core import PointsGram, has_byte_products
 
 KERNELS = {
     "rbf": (0.02, 0.0, 3),

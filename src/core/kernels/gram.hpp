@@ -12,10 +12,11 @@
 
 #include "kernels/kernel.hpp"
 #include "kernels/margin_block.hpp"
-#include "kernels/patch.hpp"
 #include "kernels/points.hpp"
 
 namespace supple {
+
+using Slots = std::vector<std::int64_t>;
 
 // k(query, points[from:to]) into out, which has room for kLanes entries beyond the range.
 void kernel_values(const Kernel& kernel, const Points& points, const Query& query,
@@ -56,10 +57,6 @@ class Gram {
   // For the block solver, where `has_blocks`; else only rows are to be had.
   virtual bool has_blocks() const { return false; }
   virtual std::shared_ptr<const SinglePoints> single(const Slots&) { return nullptr; }
-  // Keep the few values that decide a small head, until the patch is closed.
-  virtual void open_patch() {}
-  virtual void close_patch() {}
-  virtual bool patch_has_room(std::size_t) const { return false; }  // for so many examples
   virtual void release() {}  // what blocks are computed from, until it is needed again
   virtual bool linear() const { return false; }
   // The two of these examples, of one label, whose merger costs least: w1 w2 / (w1 + w2) times the
@@ -143,11 +140,7 @@ class PointsGram final : public Gram {
   PointsGram(const Kernel& kernel, std::unique_ptr<Points> points, std::size_t cache_bytes)
       : Gram(cache_bytes),
         kernel_(kernel),
-        points_(std::move(points)),
-        patch_(std::make_unique<Patch>([this](const Slots& fresh, const Slots& all, double* out,
-                                              std::size_t stride) {
-          block(fresh, all, out, stride);
-        })) {}
+        points_(std::move(points)) {}
   std::size_t size() const override { return points_->size(); }
   Points& points() { return *points_; }
   const Kernel& kernel() const { return kernel_; }
@@ -160,11 +153,7 @@ class PointsGram final : public Gram {
   void release() override {
     compact_.reset();
     single_.reset();
-    patch_->close();
   }
-  void open_patch() override;
-  void close_patch() override { patch_->close(); }
-  bool patch_has_room(std::size_t examples) const override { return patch_->has_room(examples); }
   bool linear() const override { return kernel_.form->linear; }
   bool quick_in_single() const override;
   bool constant_diagonal() const override { return kernel_.base() != Base::dot; }
@@ -193,14 +182,12 @@ class PointsGram final : public Gram {
   void pack(const Slots& slots, std::size_t first, QueryBlock& queries) const {
     held().load_block({slots.data() + first, std::min(slots.size() - first, kQueries)}, queries);
   }
-  void block(const Slots& fresh, const Slots& all, double* out, std::size_t stride) const;
   Kernel kernel_;
   std::unique_ptr<Points> points_;
   // While heads are solved: all points in single precision, and without their zeros, if there are
   // many.
   std::shared_ptr<const SinglePoints> single_;
   std::unique_ptr<Points> compact_;
-  std::unique_ptr<Patch> patch_;
   Query query_;
 };
 

@@ -75,8 +75,6 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
     double* own = out + k * targets.size();
     if (lasting || by_rows || cached(static_cast<std::size_t>(sources[k]))) {
       Gram::values({sources[k]}, targets, own);
-    } else if (patch_->cover({sources[k]}, targets)) {
-      patch_->values(sources[k], targets, own);
     } else {
       rest.push_back(sources[k]);
       row.push_back(own);
@@ -124,8 +122,6 @@ std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
 
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
                                        const Slots& targets) {
-  if (patch_->cover(sources, targets))
-    return patch_->expand(sources, coef, targets);
   // A few rows may be at hand, or of use later; all of a row for few targets is not.
   if (lasting || (sources.size() < kQueries && 4 * targets.size() > size()))
     return Gram::expand(sources, coef, targets);
@@ -183,7 +179,6 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources,
 
 void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   if (lasting) return Gram::among(slots, out, stride);
-  if (patch_->cover(slots, slots)) return patch_->among(slots, out, stride);
   const std::size_t n = slots.size();
   const Chosen chosen = choose(slots);
   const std::size_t blocks = (n + kQueries - 1) / kQueries;
@@ -207,21 +202,6 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
       if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries);
     }
   });
-}
-
-void PointsGram::open_patch() {
-  if (!lasting && !linear()) patch_->open();  // other values are at hand, or need not be computed
-}
-
-void PointsGram::block(const Slots& fresh, const Slots& all, double* out,
-                       std::size_t stride) const {
-  const Chosen chosen = choose(all);
-  QueryBlock queries(points_->n_features());
-  for (std::size_t first = 0; first < fresh.size(); first += kQueries) {
-    pack(fresh, first, queries);
-    kernel_block(kernel_, *chosen.points, queries, 0, all.size(), out + first * stride, stride);
-  }
-  count(fresh.size() * all.size());
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {

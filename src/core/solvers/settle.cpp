@@ -16,14 +16,6 @@ constexpr double kHandover = 0.005, kHandoverSmall = 0.01;
 constexpr std::size_t kSmall = 2048;  // members
 constexpr std::size_t kViolators = 32;  // part of the margin set: fewer are left to the polish
 
-struct PatchScope {
-  explicit PatchScope(Gram& g) : gram(g) { gram.open_patch(); }
-  ~PatchScope() { gram.close_patch(); }
-  PatchScope(const PatchScope&) = delete;
-  PatchScope& operator=(const PatchScope&) = delete;
-  Gram& gram;
-};
-
 Quality judge(const Audit& a) {
   return {a.violation / a.scale,
           a.violation / a.scale <= kPromised,
@@ -108,7 +100,6 @@ std::optional<Round> begin(Head& h, const Beginning& start, const Settings& sett
   if (!h.jump(variables, {start.lo, variables.size()}, {start.hi, variables.size()}, start.target))
     return std::nullopt;
   const bool limited = settings.max_iterations >= 0;
-  const PatchScope patch(h.gram);
   Settings own = settings;
   if (!limited) own.max_iterations = patience(h);
   Round round{descend(h, own, true), std::nullopt};
