@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from supple._core import PointsGram
 
 import supple
+from supple._core import PointsGram
 
 KERNELS = {
     "rbf": (0.02, 0.0, 3),
