@@ -341,5 +341,7 @@ def peer(ledger: Ledger, X, y, w, probe):
     known = ledger.kernel in ("linear", "rbf", "poly")
     kernel = {"kernel": ledger.kernel, **ledger.kernel_params} if known else {"kernel": ledger.k}
     model = cls(tol=1e-10, max_iter=20_000_000, **ledger.params, **kernel)
+    # Of a callable it mistakes the rows behind those without weight.
+    X, y, w = (v[w > 0] for v in (X, y, w))
     model.fit(X, y, sample_weight=w)
     return model.predict(probe) if ledger.machine.name == "SVR" else model.decision_function(probe)
