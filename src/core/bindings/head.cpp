@@ -229,9 +229,9 @@ void bind_head(nb::module_& m) {
                            to_groups(target));
            })
       .def("smo",
-           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking) {
+           [](Head& h, double eps, std::int64_t max_iterations) {
              nb::gil_scoped_release release;
-             const SmoResult r = smo(h, eps, max_iterations, shrinking);
+             const SmoResult r = smo(h, eps, max_iterations);
              return std::make_pair(r.converged, r.iterations);
            })
       .def("block_smo",

@@ -283,7 +283,7 @@ struct SmoResult {
   std::int64_t iterations;
 };
 
-SmoResult smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking);
+SmoResult smo(Head& head, double eps, std::int64_t max_iterations);
 
 // The same by blocks, for kernels whose rows the core computes itself. If a polish follows, members
 // that were set aside may be left behind.

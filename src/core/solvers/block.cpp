@@ -32,12 +32,13 @@ class BlockSolver {
  private:
   const SinglePoints& points() { return part_ ? *part_ : h.single(); }
   void activate_all();
-  WorkingSet::Change choose(const Extremes& e, double eps);
-  void leave(const Extremes& e, std::size_t joining, WorkingSet::Change& change);
+  Positions joining(const Extremes& e, double eps) const;
+  Positions leaving(const Extremes& e, std::size_t joining) const;
   std::size_t largest_set() const;
   PerGroup levels(const Extremes& e) const;
   void fill_local(double unit);
   void fill_kernel(const Positions& joined);
+  bool takes_all() const { return matrix_ || active_.size() <= Head::kWhole; }
   bool whole() const { return set_.size() == active_.size(); }
   void spread();
   void set_aside_far();
@@ -51,7 +52,7 @@ class BlockSolver {
   bool shrinking_, polish_follows_;
   std::vector<double> x_known_;  // the x that h.F belongs to
   Positions movable_;            // members with a box that is not a point
-  bool in_order_;                // all members are movable, and in their order
+  bool all_movable_;
   ActiveSet active_;             // those of them that have not been set aside
   bool shrunk_ = false;
   double slack_ = kInf;          // that F of those set aside as far may use up
@@ -73,7 +74,6 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       polish_follows_(polish_follows),
       x_known_(head.x),
       active_(head),
-      set_(head.n_groups, head.per),
       linear_(head.gram.linear()),
       reference_{head.x, head.F, head.rough} {
   movable_.reserve(h.members());
@@ -83,60 +83,53 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
         movable_.push_back(static_cast<std::int32_t>(m));
         break;
       }
-  if (h.n_groups > 1)  // members of one group come together
-    std::stable_partition(movable_.begin(), movable_.end(), [&](std::int32_t m) {
-      return h.group[static_cast<std::size_t>(m) * h.per] == 0;
-    });
-  in_order_ = movable_.size() == h.members() && std::is_sorted(movable_.begin(), movable_.end());
-  if (in_order_) matrix_ = h.matrix();
+  all_movable_ = movable_.size() == h.members();
+  if (all_movable_) matrix_ = h.matrix();
 }
 
 void BlockSolver::activate_all() {
   active_.assign(movable_);
   part_.reset();
-  if (!in_order_) part_ = h.single().subset(movable_);
+  if (!all_movable_) part_ = h.single().subset(movable_);
   rows_.reset();
   set_.restart(active_.size(), kLargest);
-  set_.local.matrix = matrix_;
+  set_.matrix = matrix_;
   shrunk_ = false;
   slack_ = kInf;
 }
 
-// Those at a bound that they do not strive to leave make room for the most violating from both
-// ends. The others stay: a working set that holds the whole margin set is solved for all of it, and
-// who violates then will most likely be a support vector.
-WorkingSet::Change BlockSolver::choose(const Extremes& e, double eps) {
-  WorkingSet::Change change;
-  if (matrix_ || active_.size() <= Head::kWhole) {
-    for (Positions& joining : change.joining) joining.reserve(active_.size());
+// The most violating from both ends.
+Positions BlockSolver::joining(const Extremes& e, double eps) const {
+  Positions out;
+  if (takes_all()) {
     for (std::size_t a = 0; a < active_.size(); ++a)
-      if (!set_.holds(a)) change.joining[active_.group(a)].push_back(static_cast<std::int32_t>(a));
-    return change;
+      if (!set_.holds(a)) out.push_back(static_cast<std::int32_t>(a));
+    return out;
   }
   const std::size_t most = largest_set();
   const std::size_t base = std::clamp(active_.size() / 16, kFewest, kFresh);
   const std::size_t fresh = std::min(std::clamp(set_.size() / 4, base, 3 * kFresh), most / 2);
-  Positions joining;
   if (set_.size() == 0) {  // a problem that was solved before begins with its margin set
-    joining = active_.inside();
-    joining.resize(std::min(joining.size(), most - fresh));
+    out = active_.inside();
+    out.resize(std::min(out.size(), most - fresh));
   }
   std::vector<char> taken(active_.size(), 0);
-  for (std::int32_t a : joining) taken[static_cast<std::size_t>(a)] = 1;
+  for (std::int32_t a : out) taken[static_cast<std::size_t>(a)] = 1;
   const Positions worst = active_.worst(
       e, eps, fresh, [&](std::size_t a) { return set_.holds(a) || taken[a]; });
-  joining.insert(joining.end(), worst.begin(), worst.end());
-  std::sort(joining.begin(), joining.end());
-  for (std::int32_t a : joining)
-    change.joining[active_.group(static_cast<std::size_t>(a))].push_back(a);
-  leave(e, joining.size(), change);
-  return change;
+  out.insert(out.end(), worst.begin(), worst.end());
+  std::sort(out.begin(), out.end());
+  return out;
 }
 
-void BlockSolver::leave(const Extremes& e, std::size_t joining, WorkingSet::Change& change) {
+// Those at a bound that they do not strive to leave make room. The others stay: a working set that
+// holds the whole margin set is solved for all of it, and who violates then will most likely be a
+// support vector.
+Positions BlockSolver::leaving(const Extremes& e, std::size_t joining) const {
+  Positions out, staying;
+  if (takes_all()) return out;
   const PerGroup level = levels(e);
-  Positions staying;
-  for (std::int32_t t : set_.held()) {
+  for (std::size_t t = 0; t < set_.size(); ++t) {
     const std::size_t a = set_.who(t);
     bool content = set_.since(t) + 1 < round_;
     for (std::size_t j = 0; j < h.per && content; ++j) {
@@ -144,20 +137,20 @@ void BlockSolver::leave(const Extremes& e, std::size_t joining, WorkingSet::Chan
       const double g = active_.F[a] - h.c[v] - level[h.group[v]];
       content = (h.x[v] <= h.lo[v] && g > 0.0) || (h.x[v] >= h.hi[v] && g < 0.0);
     }
-    if (content)
-      change.leaving[active_.group(a)].push_back(t);
-    else
-      staying.push_back(t);
+    (content ? out : staying).push_back(static_cast<std::int32_t>(t));
   }
   const std::size_t most = largest_set();
-  if (staying.size() + joining <= most) return;
+  if (staying.size() + joining <= most) return out;
   // Too many for one set: those that joined first go.
   const auto surplus =
       static_cast<std::ptrdiff_t>(std::min(staying.size(), staying.size() + joining - most));
   std::nth_element(staying.begin(), staying.begin() + surplus, staying.end(),
-                   [&](std::int32_t s, std::int32_t t) { return set_.since(s) < set_.since(t); });
-  for (auto t = staying.begin(); t != staying.begin() + surplus; ++t)
-    change.leaving[active_.group(set_.who(*t))].push_back(*t);
+                   [&](std::int32_t s, std::int32_t t) {
+                     return set_.since(static_cast<std::size_t>(s)) <
+                            set_.since(static_cast<std::size_t>(t));
+                   });
+  out.insert(out.end(), staying.begin(), staying.begin() + surplus);
+  return out;
 }
 
 // As many as a fourth of the cache has room for with each other, and all of it with their rows.
@@ -172,8 +165,8 @@ std::size_t BlockSolver::largest_set() const {
 // Where F - c of margin variables is to be found.
 PerGroup BlockSolver::levels(const Extremes& e) const {
   PerGroup sum{}, count{}, level{};
-  for (std::int32_t t : set_.held()) {
-    const std::size_t a = set_.who(t);
+  for (std::int32_t k : set_.who()) {
+    const auto a = static_cast<std::size_t>(k);
     for (std::size_t j = 0; j < h.per; ++j) {
       const std::size_t v = active_.member(a) * h.per + j;
       if (!h.inside(v)) continue;
@@ -188,87 +181,72 @@ PerGroup BlockSolver::levels(const Extremes& e) const {
 
 // The QP of the working set.
 void BlockSolver::fill_local(double unit) {
-  LocalProblem& local = set_.local;
-  local.unit = unit;
-  for (std::int32_t t : set_.held()) {
+  PairSteps<float>& pairs = set_.pairs;
+  pairs.unit = unit;
+  pairs.resize(set_.size(), h.per, h.n_groups);
+  for (std::size_t t = 0; t < set_.size(); ++t) {
     const std::size_t a = set_.who(t);
     for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t v = active_.member(a) * h.per + j;
-      const std::size_t at = j * set_.columns() + static_cast<std::size_t>(t);
-      local.x[at] = h.x[v];
-      local.lo[at] = h.lo[v];
-      local.hi[at] = h.hi[v];
-      local.G[at] = static_cast<float>((active_.F[a] - h.c[v]) / unit);
-      local.diagonal[at] = static_cast<float>(h.diagonal(v));
+      const std::size_t v = active_.member(a) * h.per + j, at = j * set_.size() + t;
+      pairs.x[at] = h.x[v];
+      pairs.lo[at] = h.lo[v];
+      pairs.hi[at] = h.hi[v];
+      pairs.group[at] = h.group[v];
+      pairs.G[at] = static_cast<float>((active_.F[a] - h.c[v]) / unit);
+      pairs.diagonal[at] = static_cast<float>(h.diagonal(v));
     }
   }
 }
 
 void BlockSolver::fill_kernel(const Positions& joined) {
   if (joined.empty() || matrix_) return;
-  // All at once, and no free places among them: places are in the order of the members.
-  if (whole() && joined.size() == set_.size() && set_.columns() == set_.size()) {
-    points().among(set_.local.kernel(), set_.local.stride, h.gram.threads);
-    return;
-  }
-  const Positions& held = set_.held();
-  Positions members(held.size());
-  for (std::size_t k = 0; k < held.size(); ++k)
-    members[k] = static_cast<std::int32_t>(set_.who(held[k]));
+  if (whole() && joined.size() == set_.size())  // places are in the order of the members
+    return set_.fill(joined, points(), h.gram.threads);
   if (!linear_ && !whole()) {
     if (!rows_) rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
-    rows_->fetch(points(), members, h.gram.threads);
+    rows_->fetch(points(), set_.who(), h.gram.threads);
   }
   // To gather the values from rows that are in no cache would take longer.
-  set_.fill(joined, *points().subset(members), h.gram.threads);
+  set_.fill(joined, *points().subset(set_.who()), h.gram.threads);
 }
 
 // The changes of the working set go to x and to F of all active members.
 void BlockSolver::spread() {
-  LocalProblem& local = set_.local;
-  Positions changed, places;
+  Positions changed;
+  std::vector<const float*> row;
   std::vector<double> coefficient;
   double unit = 0.0;
-  for (Positions* which : {&changed, &places}) which->reserve(set_.size());
-  coefficient.reserve(set_.size());
-  for (std::int32_t t : set_.held()) {
+  for (std::size_t t = 0; t < set_.size(); ++t) {
     const std::size_t a = set_.who(t), m = active_.member(a);
     double change = 0.0;
     for (std::size_t j = 0; j < h.per; ++j) {
       double& x = h.x[m * h.per + j];
-      const double x_new = local.x[j * set_.columns() + static_cast<std::size_t>(t)];
-      if (x_new == x) continue;
-      change += x_new - x;
-      x = x_new;
-      active_.moved(a, j);
+      change += set_.pairs.x[j * set_.size() + t] - x;
+      x = set_.pairs.x[j * set_.size() + t];
     }
+    active_.moved(a);
     if (change == 0.0) continue;
     changed.push_back(static_cast<std::int32_t>(a));
-    places.push_back(t);
+    if (!linear_ || whole()) row.push_back(whole() ? set_.row(t) : rows_->row(a));
     coefficient.push_back(change);
     moved_ += std::abs(change);
     unit = std::max(unit, std::abs(change));
   }
   if (unit > 0x1p-60 && unit < 0x1p60) unit = 1.0;    // single precision has room for them
   for (double& change : coefficient) change /= unit;  // or will have
-  std::vector<const float*> row(changed.size());
+  std::vector<double> added;
   if (whole()) {  // the rows of the working set say all
-    for (std::size_t k = 0; k < changed.size(); ++k)
-      row[k] = local.row(static_cast<std::size_t>(places[k]));
-    std::vector<double> added(set_.columns(), 0.0);
+    added.assign(set_.size(), 0.0);
     simd().add_rows_single(row.data(), coefficient.data(), row.size(), added.data(), added.size());
-    for (std::int32_t t : set_.held())
-      active_.F[set_.who(t)] += unit * added[static_cast<std::size_t>(t)];
+    for (std::size_t t = 0; t < set_.size(); ++t) active_.F[set_.who(t)] += unit * added[t];
     return;
   }
   if (linear_) {
-    std::vector<double> added(active_.size(), 0.0);
+    added.assign(active_.size(), 0.0);
     points().add_linear(changed, coefficient, added.data(), added.size());
     simd().axpy(unit, added.data(), active_.F.data(), added.size());
     return;
   }
-  for (std::size_t k = 0; k < changed.size(); ++k)
-    row[k] = rows_->row(static_cast<std::size_t>(changed[k]));
   share(h.gram.threads, active_.size(), kGrain, [&](std::size_t from, std::size_t to) {
     std::vector<const float*> part(row.size());
     std::vector<double> added(kGrain);
@@ -328,10 +306,10 @@ void BlockSolver::keep(const Positions& kept) {
   Positions moved(active_.size(), -1);
   for (std::size_t k = 0; k < kept.size(); ++k)
     moved[static_cast<std::size_t>(kept[k])] = static_cast<std::int32_t>(k);
-  WorkingSet::Change change;
-  for (std::int32_t t : set_.held())
-    if (moved[set_.who(t)] < 0) change.leaving[active_.group(set_.who(t))].push_back(t);
-  set_.exchange(std::move(change), round_);
+  Positions leaving;
+  for (std::size_t t = 0; t < set_.size(); ++t)
+    if (moved[set_.who(t)] < 0) leaving.push_back(static_cast<std::int32_t>(t));
+  set_.exchange(std::move(leaving), {}, round_);
   active_.keep(kept);
   set_.renumber(moved, kept.size());
 }
@@ -375,7 +353,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
   double known_gap = kInf;  // at the last F in double precision
   while (true) {
     const Extremes e = active_.extremes();
-    const double now = e.gap(h.n_groups);
+    const double now = e.gap();
     const bool out_of_time = max_iterations >= 0 && iterations >= max_iterations;
     if (now <= eps || out_of_time) {
       // A polish that follows looks at those set aside when it has finished with the others.
@@ -388,7 +366,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
       h.sharpen(&reference_);
       if (shrunk_ && !leave) active_.assign(movable_);
       active_.refresh();
-      const double exact = active_.extremes().gap(h.n_groups);
+      const double exact = active_.extremes().gap();
       if (leave && exact > eps) catch_up();
       // Rows in single precision may be too coarse to come closer.
       if (exact <= eps || out_of_time || exact > 0.5 * known_gap) {
@@ -407,12 +385,13 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
     if (shrinking_ && !linear_ && !matrix_ && active_.size() > 4 * kFresh && set_.size() > 0)
       keep(active_.unsettled(e));
     ++round_;
-    fill_kernel(set_.exchange(choose(e, eps), round_));
+    const Positions joining = this->joining(e, eps);
+    fill_kernel(set_.exchange(leaving(e, joining.size()), joining, round_));
     fill_local(now);
     constexpr std::int64_t kMost = 50'000;
     const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
     const std::int64_t spent =
-        set_.local.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
+        set_.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
     iterations += spent;
     spread();
     if (spent == 0) {  // no pair of the working set moves: rounding

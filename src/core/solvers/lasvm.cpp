@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "linalg/watch.hpp"
+#include "solvers/pair_step.hpp"
 
 namespace supple {
 
@@ -77,19 +78,13 @@ const double* Lasvm::row(Machine& machine, std::size_t member, std::size_t buffe
   return small(machine) ? machine.rows.row(h, member) : h.member_row(member, buffer_[buffer]);
 }
 
-// x_i rises and x_j falls, as far as the box or the quadratic model allow.
 void Lasvm::step(Machine& machine, std::size_t i, std::size_t j) {
   Head& h = *machine.head;
   change(machine);
   const double *row_i = row(machine, i, 0), *row_j = row(machine, j, 1);
   const double curvature = h.diagonal(i) + h.diagonal(j) - 2.0 * row_i[j];
   const double slope = (h.F[j] - h.c[j]) - (h.F[i] - h.c[i]);
-  const double room_i = h.hi[i] - h.x[i], room_j = h.x[j] - h.lo[j];
-  // Without curvature (copies of one example, an indefinite kernel) only the box ends the step.
-  const double wanted = curvature > 0.0 ? slope / curvature : kInf;
-  const double delta = std::min({wanted, room_i, room_j});
-  h.x[i] = delta == room_i ? h.hi[i] : h.x[i] + delta;
-  h.x[j] = delta == room_j ? h.lo[j] : h.x[j] - delta;
+  const double delta = step_pair(slope, curvature, h.x[i], h.hi[i], h.x[j], h.lo[j]);
   simd().axpy(delta, row_i, h.F.data(), h.members());
   simd().axpy(-delta, row_j, h.F.data(), h.members());
   h.note_changes(1);

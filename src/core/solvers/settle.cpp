@@ -65,7 +65,7 @@ SmoResult descend(Head& h, const Settings& settings, bool first) {
     spent = r.iterations;
     h.refresh();  // single precision leads no further
   }
-  const SmoResult r = smo(h, eps, limit >= 0 ? limit - spent : -1, settings.shrinking);
+  const SmoResult r = smo(h, eps, limit >= 0 ? limit - spent : -1);
   return {r.converged, r.iterations + spent};
 }
 

@@ -190,7 +190,7 @@ class OnlineEngine:
                     if not converged:
                         head.refresh()
                 if not converged and steps < limit:
-                    steps += head.smo(tol, limit - steps, True)[1]
+                    steps += head.smo(tol, limit - steps)[1]
         finally:
             head.release()
         return int(steps)
