@@ -230,6 +230,16 @@ struct Head {
   // Out of it; for the shares see Factor::remove.
   void leave_margin(const std::vector<std::size_t>& leaving, const std::vector<double>& shares);
   void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }
+  // Where enter_margin(v) was false, v depends on the margin set: if the others balance it, it moves
+  // without a change of any gradient. It does so here, with x of all of them, until one meets a
+  // bound: up (sense = 1), down (-1), or by default inward from a bound, else downhill.
+  struct Slide {
+    std::vector<double> dx;     // of the factor's variables
+    double dx_own;              // of v
+    std::size_t arrived;        // v itself or a variable of the factor
+    bool upper;                 // at which bound
+  };
+  Slide slide(std::size_t v, double sense = 0.0);
   // To the block: a column for every variable of the factor, some more, rows for members.
   void sync_block();
   void append_columns(const std::vector<std::int64_t>& entering);

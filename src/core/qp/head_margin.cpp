@@ -1,5 +1,6 @@
 // The margin set of a head: its factor and the block of kernel values derived from it.
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 #include <utility>
 
@@ -115,6 +116,39 @@ void Head::leave_margin(const std::vector<std::size_t>& leaving,
     sorted.push_back(share);
   }
   factor.remove(positions, sorted);
+}
+
+Head::Slide Head::slide(std::size_t v, double sense) {
+  constexpr double kStill = 1e-9;  // rate beside that of v
+  const auto& margin = factor.variables();
+  std::vector<double> weights;
+  factor.dependence(weights);
+  if (sense == 0.0 && inside(v)) {
+    double slope = gradient(v);
+    for (std::size_t i = 0; i < margin.size(); ++i)
+      slope -= weights[i] * gradient(static_cast<std::size_t>(margin[i]));
+    sense = slope > 0.0 ? -1.0 : 1.0;
+  }
+  if (sense == 0.0) sense = x[v] <= lo[v] ? 1.0 : -1.0;
+  const auto room = [&](std::size_t u, bool upward) { return upward ? hi[u] - x[u] : x[u] - lo[u]; };
+  double step = room(v, sense > 0.0);
+  Slide result{std::move(weights), 0.0, v, sense > 0.0};
+  for (std::size_t i = 0; i < margin.size(); ++i) {
+    const auto u = static_cast<std::size_t>(margin[i]);
+    const double rate = result.dx[i] *= -sense, speed = std::abs(rate);
+    if (speed < kStill) continue;
+    const double limit = std::max(0.0, room(u, rate > 0.0)) / speed;
+    if (!(limit < step)) continue;
+    step = limit;
+    result.arrived = u;
+    result.upper = rate > 0.0;
+  }
+  for (std::size_t i = 0; i < margin.size(); ++i)
+    x[static_cast<std::size_t>(margin[i])] += result.dx[i] *= step;
+  result.dx_own = sense * step;
+  x[v] = std::clamp(x[v] + result.dx_own, lo[v], hi[v]);
+  x[result.arrived] = result.upper ? hi[result.arrived] : lo[result.arrived];
+  return result;
 }
 
 void Head::sync_block() {

@@ -84,10 +84,8 @@ void Path::direction() {
   if (refine()) rates();
 }
 
-void Path::rates() {
-  const auto& margin = h.factor.variables();
-  for (std::size_t i = 0; i < margin.size(); ++i)
-    by_variable[static_cast<std::size_t>(margin[i])] = dx[i];
+// dF = K dx where members are awake, dx being given by variables.
+void Path::multiply() {
   dx_block.resize(h.block.columns());
   for (std::size_t j = 0; j < h.block.columns(); ++j) {
     const std::int64_t v = h.block.variables()[j];
@@ -95,6 +93,13 @@ void Path::rates() {
   }
   simd().product_rows(h.block.data(), h.block.stride(), awake_rows.data(), awake.size(),
                       dx_block.data(), dx_block.size(), dF.data());
+}
+
+void Path::rates() {
+  const auto& margin = h.factor.variables();
+  for (std::size_t i = 0; i < margin.size(); ++i)
+    by_variable[static_cast<std::size_t>(margin[i])] = dx[i];
+  multiply();
   for (std::size_t k = 0; k < awake.size(); ++k) {
     const auto m = static_cast<std::size_t>(awake[k]);
     const double change = dF[k] + q[m];

@@ -38,6 +38,7 @@ class Path {
   // --- path.cpp: one step ---
   bool at_rest() const;
   void direction();
+  void multiply();
   void rates();
   bool refine();
   Event next_event() const;

@@ -77,53 +77,22 @@ void Path::leave(std::size_t v, Side s) {
   set_side(v, s);
 }
 
-// v depends on the margin set: moving it while the others balance it changes no gradient. Go on
-// until a margin variable meets its bound and v can take its place, or v has crossed its box.
+// v depends on the margin set: a variable that meets its bound makes room for it, or v crosses its
+// box.
 void Path::exchange(std::size_t v) {
-  const double sense = side[v] == Side::lower ? 1.0 : -1.0;
-  std::vector<double> weights;
-  h.factor.dependence(weights);
-  double step = sense > 0.0 ? h.hi[v] - h.x[v] : h.x[v] - h.lo[v];
-  std::ptrdiff_t blocking = -1;
-  Side blocked_at = Side::lower;
-  for (std::size_t i = 0; i < weights.size(); ++i) {
-    const auto u = static_cast<std::size_t>(h.factor.variables()[i]);
-    const double relative = -sense * weights[i];
-    if (std::abs(relative) < 1e-9) continue;
-    const double gap = relative > 0.0 ? h.hi[u] - h.x[u] : h.x[u] - h.lo[u];
-    const double limit = std::max(0.0, gap) / std::abs(relative);
-    if (limit < step) {
-      step = limit;
-      blocking = static_cast<std::ptrdiff_t>(u);
-      blocked_at = relative > 0.0 ? Side::upper : Side::lower;
-    }
-  }
+  const Head::Slide slid = h.slide(v, sign_of(v));
   give_columns({v});
-  for (std::size_t i = 0; i < weights.size(); ++i)
-    by_variable[static_cast<std::size_t>(h.factor.variables()[i])] = -sense * weights[i] * step;
-  by_variable[v] = sense * step;
-  dx_block.resize(h.block.columns());
-  for (std::size_t j = 0; j < h.block.columns(); ++j) {
-    dx_block[j] = 0.0;
-    if (h.block.variables()[j] == MarginBlock::kNobody) continue;
-    const auto u = static_cast<std::size_t>(h.block.variables()[j]);
-    dx_block[j] = by_variable[u];
-    h.x[u] += by_variable[u];
-    pending[j] += by_variable[u];
-  }
-  dirty = !asleep.empty();
-  for (std::size_t k = 0; k < awake.size(); ++k) {
-    const double change = simd().dot(h.block.row(static_cast<std::size_t>(awake[k])),
-                                     dx_block.data(), dx_block.size());
-    for (std::size_t j = 0; j < h.per; ++j) g[k * h.per + j] += change;
-  }
+  for (std::size_t i = 0; i < slid.dx.size(); ++i)
+    by_variable[static_cast<std::size_t>(h.factor.variables()[i])] = slid.dx[i];
+  by_variable[v] = slid.dx_own;
+  multiply();
   by_variable[v] = 0.0;
-  if (blocking < 0) {
-    h.x[v] = sense > 0.0 ? h.hi[v] : h.lo[v];
-    set_side(v, sense > 0.0 ? Side::upper : Side::lower);
-    return;
-  }
-  leave(static_cast<std::size_t>(blocking), blocked_at);
+  for (std::size_t k = 0; k < g.size(); ++k) g[k] += dF[k / h.per];
+  simd().axpy(1.0, dx_block.data(), pending.data(), pending.size());
+  dirty = !asleep.empty();
+  const Side at = slid.upper ? Side::upper : Side::lower;
+  if (slid.arrived == v) return set_side(v, at);
+  leave(slid.arrived, at);
   enter(v);
 }
 

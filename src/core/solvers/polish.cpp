@@ -75,50 +75,14 @@ void Polish::admit_several(const std::vector<Violator>& found, std::size_t room)
   }
 }
 
-void Polish::snap_and_leave(std::size_t v, double bound) {
-  report();
-  h.x[v] = bound;
-  h.leave_margin(v);
-}
-
-// v depends on the margin set: along v and its balance no gradient changes, so the objective
-// falls linearly until a bound is met. Either v arrives at a bound or it replaces one that does.
+// v depends on the margin set. It arrives at a bound, or replaces a variable that does.
 void Polish::slide(std::size_t v) {
-  while (true) {
-    std::vector<double> weights;
-    h.factor.dependence(weights);
-    double slope = h.gradient(v);
-    for (std::size_t i = 0; i < weights.size(); ++i)
-      slope -= weights[i] * h.gradient(static_cast<std::size_t>(h.factor.variables()[i]));
-    // At a bound v can only go inward; inside, downhill.
-    double sign = slope > 0.0 ? -1.0 : 1.0;
-    if (h.x[v] <= h.lo[v]) sign = 1.0;
-    if (h.x[v] >= h.hi[v]) sign = -1.0;
-    double step = sign > 0.0 ? h.hi[v] - h.x[v] : h.x[v] - h.lo[v];
-    std::ptrdiff_t blocking = -1;
-    double bound = sign > 0.0 ? h.hi[v] : h.lo[v];
-    for (std::size_t i = 0; i < weights.size(); ++i) {
-      const auto u = static_cast<std::size_t>(h.factor.variables()[i]);
-      const double rate = -sign * weights[i];
-      if (std::abs(rate) < 1e-9) continue;
-      const double gap = std::max(0.0, rate > 0.0 ? h.hi[u] - h.x[u] : h.x[u] - h.lo[u]);
-      if (gap / std::abs(rate) < step) {
-        step = gap / std::abs(rate);
-        blocking = static_cast<std::ptrdiff_t>(u);
-        bound = rate > 0.0 ? h.hi[u] : h.lo[u];
-      }
-    }
-    for (std::size_t i = 0; i < weights.size(); ++i)
-      h.x[static_cast<std::size_t>(h.factor.variables()[i])] -= sign * weights[i] * step;
-    h.x[v] += sign * step;
-    if (blocking < 0) {
-      h.x[v] = bound;
-      return;
-    }
-    snap_and_leave(static_cast<std::size_t>(blocking), bound);
-    h.x[v] = std::clamp(h.x[v], h.lo[v], h.hi[v]);
-    if (h.enter_margin(v) || !h.inside(v)) return;
-  }
+  do {
+    const Head::Slide slid = h.slide(v);
+    if (slid.arrived == v) return;
+    report();
+    h.leave_margin(slid.arrived);
+  } while (!h.enter_margin(v) && h.inside(v));
 }
 
 double Polish::margin_residual() {

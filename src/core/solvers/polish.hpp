@@ -62,7 +62,6 @@ class Polish {
   void slide(std::size_t v);
   void newton();
   bool step_to_box(double& alpha);
-  void snap_and_leave(std::size_t v, double bound);
   void take_back_rise();
   // Says how far it has come; called before each change of the factor, which takes a while.
   void report() const;
