@@ -75,8 +75,8 @@ void bind_head(nb::module_& m) {
   nb::class_<Head>(m, "Head")
       .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
       .def_prop_ro("members", &Head::members)
-      .def_prop_ro("worn", &Head::worn)
-      .def_prop_ro("rough", [](const Head& h) { return h.roughest() > 0.0; })
+      .def_prop_ro("worn", [](const Head& h) { return h.F.worn(); })
+      .def_prop_ro("rough", [](const Head& h) { return h.F.largest_error() > 0.0; })
       .def_prop_ro("cache_bytes", [](const Head& h) { return h.gram.cache_bytes(); })
       // What a path may hold of kernel values.
       .def_prop_ro("block_bytes",
@@ -90,7 +90,7 @@ void bind_head(nb::module_& m) {
                      return std::make_tuple(to_numpy(e.slots), to_numpy(e.coef));
                    },
                    nb::rv_policy::automatic)
-      .def_prop_ro("kx", [](const Head& h) { return to_numpy(h.F); }, nb::rv_policy::automatic)
+      .def_prop_ro("kx", [](const Head& h) { return to_numpy(h.F.values()); }, nb::rv_policy::automatic)
       .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
       .def_prop_ro("lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
       .def_prop_ro("hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
@@ -170,17 +170,17 @@ void bind_head(nb::module_& m) {
              h.mu = to_groups(mu);
              h.target = to_groups(target);
              h.forget_factor();
-             h.refresh();
+             h.F.refresh();
            })
       .def("save", &Head::save)
       .def("restore", nb::overload_cast<const Snapshot&>(&Head::restore))
-      .def("refresh", &Head::refresh, nb::call_guard<nb::gil_scoped_release>())
+      .def("refresh", [](Head& h) { h.F.refresh(); }, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)
       .def("release", &Head::release)
       .def("clear", &Head::clear)
       .def("renew", &Head::renew, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("finite", &Head::finite)
-      .def_prop_ro("marginless", [](const Head& h) { return h.scale(h.F) == 0.0; })
+      .def_prop_ro("marginless", [](const Head& h) { return h.scale(h.F.values()) == 0.0; })
       // Kx from scratch, for an audit
       .def("expansion",
            [](Head& h) {

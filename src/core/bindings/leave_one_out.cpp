@@ -14,7 +14,7 @@ auto leave_out_at(Head& h, const In1<std::int64_t>& slots, const In2<double>& ta
   const std::size_t n = slots.shape(0);
   require(targets.shape(0) == n && targets.shape(1) == h.n_groups && stretch.shape(0) == n,
           "targets and stretch need one entry per slot");
-  require(h.factored() && h.roughest() == 0.0, "the head must be ready for a path");
+  require(h.factored() && h.F.largest_error() == 0.0, "the head must be ready for a path");
   std::vector<Departure> departures;
   for (std::size_t k = 0; k < n; ++k) {
     const std::int64_t member = h.member_at(slots.data()[k]);

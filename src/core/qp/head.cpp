@@ -39,6 +39,7 @@ void Head::snap(std::size_t v, double rounding) {
 
 void Head::make_canonical() {
   cancel_pairs();
+  F.arrive();  // what x has changed by snapping to bounds and by cancelling is rounding
   snap_empty_margins();
   balance_mu();
 }
@@ -59,9 +60,8 @@ void Head::snap_empty_margins() {
     }
     // A margin that is truly not empty leaves a sum of bounds that misses the target.
     if (!empty || near.empty() || std::abs(missed[e] - shift) > kSum * mass()) continue;
-    const std::vector<double> before = x;
     for (std::size_t v : near) x[v] = x[v] - lo[v] < hi[v] - x[v] ? lo[v] : hi[v];
-    follow(before);
+    F.follow();
     std::erase_if(near, [&](std::size_t v) {
       const auto& held = factor.variables();
       return std::find(held.begin(), held.end(), static_cast<std::int64_t>(v)) == held.end();
@@ -85,13 +85,9 @@ void Head::cancel_pairs() {
 
 void Head::clear() {
   std::fill(x.begin(), x.end(), 0.0);
-  std::fill(F.begin(), F.end(), 0.0);
-  std::fill(rough.begin(), rough.end(), 0.0);
+  F.clear();
   mu = PerGroup{};
-  leave_nobody_behind();
   forget_factor();
-  updates = 0;
-  peak_mass = peak_diagonal = 0.0;
 }
 
 double Head::mass() const {
@@ -133,6 +129,31 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
   enter(entering, c_new, groups_new, kx);
 }
 
+Expansion Head::by_member(const std::vector<double>& values) const {
+  const auto weight_of = [&](std::size_t m) {
+    return per == 1 ? values[m] : values[2 * m] + values[2 * m + 1];
+  };
+  std::size_t terms = 0;
+  for (std::size_t m = 0; m < members(); ++m) terms += weight_of(m) != 0.0;
+  Expansion out;
+  out.member.reserve(terms);
+  out.slots.reserve(terms);
+  out.coef.reserve(terms);
+  for (std::size_t m = 0; m < members() && out.coef.size() < terms; ++m) {
+    const double weight = weight_of(m);
+    if (weight == 0.0) continue;
+    out.member.push_back(static_cast<std::int32_t>(m));
+    out.slots.push_back(slot[m]);
+    out.coef.push_back(weight);
+  }
+  return out;
+}
+
+std::vector<double> Head::expansion() {
+  const Expansion e = support();
+  return gram.expand(e.slots, e.coef, slot);
+}
+
 double Head::expansion_at(const double* row) const {
   const std::size_t n = members();
   if (in_place_) return simd().dot(row, x.data(), n);
@@ -149,8 +170,7 @@ void Head::admit_one(std::int64_t new_slot, double kx, double c_value, double lo
   forget_factor();
   in_place_ = in_place_ && new_slot == static_cast<std::int64_t>(members());
   slot.push_back(new_slot);
-  F.push_back(kx);
-  rough.push_back(0.0);
+  F.append({kx});
   x.push_back(0.0);
   c.push_back(c_value);
   lo.push_back(lo_value);
@@ -163,10 +183,9 @@ void Head::enter(const Slots& entering, const std::vector<double>& c_new,
   release();
   const std::size_t old = members(), now = old + entering.size();
   slot.insert(slot.end(), entering.begin(), entering.end());
-  F.insert(F.end(), kx.begin(), kx.end());
+  F.append(kx);
   c.insert(c.end(), c_new.begin(), c_new.end());
   group.insert(group.end(), groups_new.begin(), groups_new.end());
-  rough.resize(now, 0.0);
   for (auto* bounds : {&x, &lo, &hi}) bounds->resize(now * per, 0.0);
   for (std::size_t k = 0; k < entering.size(); ++k)
     in_place_ = in_place_ && entering[k] == static_cast<std::int64_t>(old + k);
@@ -210,8 +229,6 @@ void Head::remove(std::size_t member) {
   if (member != last) {
     slot[member] = slot[last];
     member_at_[static_cast<std::size_t>(slot[member])] = static_cast<std::int64_t>(member);
-    F[member] = F[last];
-    rough[member] = rough[last];
     for (std::size_t j = 0; j < per; ++j) {
       const std::size_t to = member * per + j, from = last * per + j;
       x[to] = x[from];
@@ -225,8 +242,7 @@ void Head::remove(std::size_t member) {
   }
   slot.pop_back();
   n_located_ = last;
-  F.pop_back();
-  rough.pop_back();
+  F.remove(member);
   for (auto* values : {&x, &c, &lo, &hi}) {
     std::fill(values->begin() + static_cast<std::ptrdiff_t>(last * per), values->end(), 0.0);
     values->resize(last * per);
@@ -241,12 +257,9 @@ void Head::look_if_in_place() {
 }
 
 void Head::restore(const Solution& copy) {
-  F = copy.F;
   x = copy.x;
   mu = copy.mu;
-  rough = copy.rough;
-  behind = copy.behind;
-  x_behind = copy.x_behind;
+  F.restore(copy.F);
   forget_factor();
 }
 
@@ -265,8 +278,7 @@ void Head::restore(const Snapshot& snapshot) {
 
 bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
                 std::span<const double> hi_new, const PerGroup& target_new) {
-  std::vector<double> before = x;
-  note_peaks();  // of boxes that are about to close
+  F.note_peaks();  // of boxes that are about to close
   for (std::size_t k = 0; k < moved.size(); ++k) {
     const auto v = static_cast<std::size_t>(moved[k]);
     lo[v] = lo_new[k];
@@ -280,12 +292,11 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
   for (std::size_t e = 0; e < n_groups; ++e) {
     const double sign = missing[e] > 0.0 ? 1.0 : -1.0;
     const auto room = [&](std::size_t v) { return sign > 0.0 ? hi[v] - x[v] : x[v] - lo[v]; };
-    // What sums have lost by rounding goes to anyone, and F does not notice.
+    // What sums have lost by rounding goes to anyone.
     for (std::size_t v = 0; v < variables() && missing[e] != 0.0; ++v) {
       if (std::abs(missing[e]) > rounding) break;
       if (group[v] != e || !inside(v) || room(v) <= std::abs(missing[e])) continue;
       x[v] += missing[e];
-      before[v] = x[v];
       missing[e] = 0.0;
     }
     if (missing[e] == 0.0) continue;
@@ -309,7 +320,7 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
                                               std::numeric_limits<double>::epsilon());
     if (std::abs(missing[e]) > rounds * std::max(1.0, std::abs(target[e]))) return false;
   }
-  follow(before);
+  F.follow();
   return true;
 }
 
@@ -332,13 +343,14 @@ std::int64_t Head::member_at(std::int64_t wanted) const {
 
 Head::Range Head::optimal_mu(std::size_t e, double doubt) const {
   double up = kInf, low = -kInf, sum = 0.0, count = 0.0;
-  const bool all = n_groups == 1 && behind.empty();
+  const bool all = n_groups == 1 && !F.has_stale();
+  const double *value = F.values().data(), *error = F.error_bounds().data();
   // Without branches, as in violation().
 #pragma omp simd reduction(min : up) reduction(max : low) reduction(+ : sum, count)
   for (std::size_t v = 0; v < variables(); ++v) {
     const std::size_t m = per == 1 ? v : v / 2;
-    const bool counts = lo[v] < hi[v] && (all || (group[v] == e && !is_behind(m)));
-    const double G = F[m] - c[v], in_doubt = doubt * rough[m];
+    const bool counts = lo[v] < hi[v] && (all || (group[v] == e && !F.is_stale(m)));
+    const double G = value[m] - c[v], in_doubt = doubt * error[m];
     const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
     up = std::min(up, may_rise ? G + in_doubt : kInf);
     low = std::max(low, may_fall ? G - in_doubt : -kInf);
@@ -360,6 +372,43 @@ void Head::balance_mu() {
     else if (range.high < kInf)
       mu[e] = range.high;
   }
+}
+
+double Head::single_error() { return single().error(); }
+
+const SinglePoints& Head::single() {
+  if (!single_) single_ = gram.single(slot);
+  return *single_;
+}
+
+void Head::release() {
+  if (matrix_) gram.rows_asked = matrix_->asked();
+  matrix_.reset();
+  single_.reset();
+}
+
+SingleMatrix* Head::matrix() {
+  if (members() > kWhole || members() * padded(members()) * sizeof(float) > gram.cache_bytes())
+    return nullptr;
+  if (!matrix_) {
+    single();
+    matrix_ = std::make_unique<SingleMatrix>(single_, gram.rows_asked, gram.threads);
+  }
+  return matrix_.get();
+}
+
+bool Head::add_at_all(const Positions& member, const std::vector<double>& coef,
+                      std::vector<double>& out) {
+  if (gram.linear()) {
+    single().add_linear(member, coef, out.data(), out.size());
+    return true;
+  }
+  if (!matrix_) return false;
+  std::vector<const float*> row(member.size());
+  for (std::size_t k = 0; k < row.size(); ++k)
+    row[k] = matrix_->row(static_cast<std::size_t>(member[k]));
+  simd().add_rows_single(row.data(), coef.data(), row.size(), out.data(), out.size());
+  return true;
 }
 
 }  // namespace supple

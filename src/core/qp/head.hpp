@@ -3,8 +3,8 @@
 //   minimise 1/2 x'Kx - c'x,   lo <= x <= hi,   sum of x over group e = target_e.
 //
 // A member is an example that takes part; it has `per` variables (two for regression). Variable v
-// belongs to member v / per. The members' kernel expansion F = Kx is kept up to date; the gradient
-// of variable v is g_v = F - c_v + mu_group. Factor and block are derived from the variables
+// belongs to member v / per. The members' kernel expansion F = Kx is kept up to date (gradient.hpp);
+// the gradient of variable v is g_v = F - c_v + mu_group. Factor and block are derived from the variables
 // strictly inside their box (the margin set S) and can be rebuilt at any time.
 #pragma once
 #include <cstdint>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "qp/factor.hpp"
+#include "qp/gradient.hpp"
 #include "kernels/gram.hpp"
 #include "kernels/margin_block.hpp"
 #include "kernels/single_matrix.hpp"
@@ -26,20 +27,11 @@ struct Audit {
   bool balanced;  // the sums over the groups meet their targets
 };
 
-// A sum of kernel functions at members.
-struct Expansion {
-  Positions member;
-  Slots slots;
-  std::vector<double> coef;
-};
-
 // A copy of what solvers change: x, and what is known of it. The factor can be rebuilt from it.
 struct Solution {
-  std::vector<double> F, x;
+  std::vector<double> x;
   PerGroup mu;
-  std::vector<double> rough;
-  std::vector<std::uint8_t> behind;
-  std::vector<std::vector<double>> x_behind;
+  Gradient::State F;
 };
 
 // A copy of what defines a head. Factor and block are rebuilt from it.
@@ -63,15 +55,7 @@ struct Head {
 
   // per member
   std::vector<std::int64_t> slot;
-  std::vector<double> F;
-  // F of members away from the margin may follow x in single precision: it is then known to within
-  // so much only, and 0 stands for double precision.
-  std::vector<double> rough;
-  // While the block solver or the polish works, rough members may be behind: F of member m belongs
-  // to x_behind[behind[m] - 1], and nothing reads it until catch_up. Empty if there are none; 0
-  // stands for a member that is not.
-  std::vector<std::uint8_t> behind;
-  std::vector<std::vector<double>> x_behind;
+  Gradient F{*this};
   // per variable
   std::vector<double> x, c, lo, hi;
   std::vector<std::uint8_t> group;
@@ -87,12 +71,7 @@ struct Head {
   static constexpr std::size_t kWhole = 1024;
   SingleMatrix* matrix();
   void release();
-  // Since F was last computed from scratch: its changes, and the largest mass and K_vv of its terms,
-  // of which it keeps the rounding.
-  std::uint64_t updates = 0;
-  double peak_mass = 0.0;
-  double peak_diagonal = 0.0;
-  double reach = 0.0;         // how far gradients moved in recent paths (see path.cpp, screening)
+  double reach = 0.0;  // how far gradients moved in recent paths (see path.cpp, screening)
 
   std::size_t members() const { return slot.size(); }
   std::size_t variables() const { return x.size(); }
@@ -135,20 +114,11 @@ struct Head {
   // given to the variables with the most favourable gradients. False: there is no feasible x.
   bool jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
             std::span<const double> hi_new, const PerGroup& target_new);
-  Solution solution() const { return {F, x, mu, rough, behind, x_behind}; }
+  Solution solution() const { return {x, mu, F.state()}; }
   Snapshot save() const { return {slot, c, lo, hi, group, target, solution()}; }
   void restore(const Solution& copy);
   void restore(const Snapshot& snapshot);
-  void refresh();        // F from scratch
-  // F in double precision where roughness leaves open what is optimal: from scratch, or from what
-  // it once was (where it was not rough then).
-  struct Known {
-    std::vector<double> x, F;
-    std::vector<double> rough;
-  };
-  void sharpen(const Known* known = nullptr);
-  void sharpen(const std::vector<std::size_t>& chosen, const Known* known = nullptr);
-  double roughest() const;  // of all members
+  void sharpen();  // F in double precision where its error leaves open what is optimal
   // How far members are from violating KKT, by F, and from where on they are far: near are three
   // times as many as are on the margin or violate, and at least `fewest`.
   struct Slack {
@@ -156,9 +126,6 @@ struct Head {
     double far;
   };
   Slack slack(std::size_t fewest) const;
-  void note_changes(std::uint64_t count);  // of F
-  void note_peaks();
-  bool worn() const;     // F has gathered more rounding than it need have
   // F from scratch if it is worn; the factor is dropped if it keeps the rounding of larger values.
   void renew();
   void forget_factor();  // factor and block will be built again
@@ -179,22 +146,11 @@ struct Head {
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
-  Expansion support() const;  // x
-  // F follows x from the value it was computed for: of all members, or of a part of them.
-  void follow(const std::vector<double>& x_before);
-  void follow_sharply(const Expansion& change);
-  void follow_by_rows(const std::vector<double>& x_before);  // all members, by cached kernel rows
-  void follow_roughly(const Expansion& change);
-  void add_roughly(const Expansion& change, const Positions& targets);  // of these members
-  void add_quickly(const Expansion& change, const Positions& targets);  // the same, or exactly
-  void leave_behind(const std::vector<char>& chosen, const std::vector<double>& x_of_F);
-  void leave_nobody_behind() {
-    behind.clear();
-    x_behind.clear();
-  }
-  void catch_up(std::size_t kept = 0);  // those behind, but for those of the first x_behind
-  bool is_behind(std::size_t member) const { return !behind.empty() && behind[member]; }
-  Expansion change_since(const std::vector<double>& x_before) const;
+  Expansion support() const { return by_member(x); }
+  Expansion by_member(const std::vector<double>& values) const;  // sums over members' variables
+  // The expansion at all members in single precision; false: a part of them is quicker.
+  bool add_at_all(const Positions& member, const std::vector<double>& coef,
+                  std::vector<double>& out);
   double violation(const std::vector<double>& kx) const;  // absolute
   Audit audit() const;
   std::size_t violators(double eps) const;  // variables that violate KKT by more, by F
@@ -210,9 +166,9 @@ struct Head {
   bool finite() const;       // x, F and mu
   PerGroup missing() const;             // target - sum of x
   bool balanced(double share) const;    // what is missing is at most this share of the mass
-  // The values of mu for which all variables of a group but those behind satisfy KKT, if low <=
+  // The values of mu for which all variables of a group but stale ones satisfy KKT, if low <=
   // high, and where it should be by those inside their box. With doubt = 1 every F takes the side
-  // of its roughness that asks for less.
+  // of its error that asks for less.
   struct Range {
     double low, high, inside;  // NaN: nobody is inside
   };
@@ -257,25 +213,17 @@ struct Head {
   void snap_empty_margins();
   void enter(const Slots& entering, const std::vector<double>& c_new,
              const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx);
-  template <typename Coefficient>  // coefficient(variable)
-  Expansion by_member(const Coefficient& coefficient) const;
   void check_at_zero(const std::vector<std::int64_t>& slots) const;
   void remove(std::size_t member);  // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();
   void locate() const;
-  // The expansion at these members, in double precision.
-  std::vector<double> values_at(const Expansion& e, const std::vector<std::size_t>& wanted);
-  // What the margin's part of it is at the margin, by the kernel values in the factor: the place of
-  // each member among its values, or -1. Nothing where that does not pay.
-  Positions product_by_factor(const Expansion& e, std::vector<double>& out) const;
   std::shared_ptr<const SinglePoints> single_;
   std::unique_ptr<SingleMatrix> matrix_;
   bool in_place_ = true;  // slot[m] == m for all members
   // By slots, the first so many members: the others follow when somebody asks.
   mutable std::vector<std::int64_t> member_at_;
   mutable std::size_t n_located_ = 0;
-  std::vector<double> buffer_;
 };
 
 struct PathResult {
@@ -296,7 +244,7 @@ struct SmoResult {
 SmoResult smo(Head& head, double eps, std::int64_t max_iterations);
 
 // The same by blocks, for kernels whose rows the core computes itself. If a polish follows, members
-// that were set aside may be left behind.
+// that were set aside may be left stale.
 SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
                     bool polish_follows);
 

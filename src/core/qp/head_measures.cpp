@@ -55,7 +55,7 @@ bool Head::finite() const {
 #pragma omp simd reduction(+ : sum)
   for (std::size_t v = 0; v < x.size(); ++v) sum += x[v] * 0.0;
 #pragma omp simd reduction(+ : sum)
-  for (std::size_t m = 0; m < F.size(); ++m) sum += F[m] * 0.0;
+  for (std::size_t m = 0; m < members(); ++m) sum += F[m] * 0.0;
   return sum == 0.0;
 }
 
@@ -85,7 +85,7 @@ double Head::violation(const std::vector<double>& kx) const {
   double below = 0.0, above = 0.0, extent = 0.0;
   for (std::size_t v = 0; v < variables(); ++v) {
     const double g = kx[member_of(v)] - c[v] + mu[group[v]];
-    const bool counts = lo[v] < hi[v] && !is_behind(member_of(v));
+    const bool counts = lo[v] < hi[v] && !F.is_stale(member_of(v));
     below = std::max(below, counts && x[v] < hi[v] ? -g : 0.0);
     above = std::max(above, counts && x[v] > lo[v] ? g : 0.0);
     extent += counts ? g * 0.0 : 0.0;  // NaN as soon as one g is NaN or infinite
@@ -94,8 +94,47 @@ double Head::violation(const std::vector<double>& kx) const {
 }
 
 Audit Head::audit() const {
-  const double by_margin = scale(F);
-  return {violation(F), by_margin > 0.0 ? by_margin : magnitude(F), rounding(), balanced(1e-13)};
+  const std::vector<double>& kx = F.values();
+  const double by_margin = scale(kx);
+  return {violation(kx), by_margin > 0.0 ? by_margin : magnitude(kx), rounding(), balanced(1e-13)};
+}
+
+void Head::renew() {
+  if (!F.worn()) return;
+  if (F.keeps_larger_diagonal()) forget_factor();
+  F.refresh();
+  balance_mu();  // which may have followed from the rounding
+}
+
+void Head::sharpen() {
+  if (F.largest_error() == 0.0) return;
+  // The extremes of F - c decide whether x is optimal, and mu where a group has no margin; the
+  // margin variables are to be solved for.
+  PerGroup up{}, low{};
+  for (std::size_t e = 0; e < n_groups; ++e) {
+    const Range range = optimal_mu(e, 1.0);
+    up[e] = -range.low;
+    low[e] = -range.high;
+  }
+  std::vector<std::size_t> close;
+  std::size_t from_scratch = 0;
+  for (std::size_t m = 0; m < members(); ++m) {
+    const double error = F.error_bound(m);
+    if (error == 0.0 || F.is_stale(m)) continue;
+    for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
+      const double G = F[m] - c[v];
+      if (inside(v) || (!fixed(v) && ((x[v] < hi[v] && G - error <= up[group[v]]) ||
+                                      (x[v] > lo[v] && G + error >= low[group[v]])))) {
+        close.push_back(m);
+        from_scratch += !F.sharp_at_anchor(m);
+        break;
+      }
+    }
+  }
+  if (2 * from_scratch > members() && factor.size() == 0)
+    F.refresh();
+  else
+    F.sharpen(close);
 }
 
 Head::Slack Head::slack(std::size_t fewest) const {

@@ -24,6 +24,7 @@ class ActiveSet {
   void refresh();                    // F from the head
   void moved(std::size_t a);         // its x has changed
 
+  const Positions& members() const { return member_; }
   std::size_t size() const { return member_.size(); }
   std::size_t member(std::size_t a) const { return static_cast<std::size_t>(member_[a]); }
 

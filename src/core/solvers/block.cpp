@@ -27,6 +27,9 @@ constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
 class BlockSolver {
  public:
   BlockSolver(Head& head, bool shrinking, bool polish_follows);
+  ~BlockSolver() { h.F.drop_anchor(); }
+  BlockSolver(const BlockSolver&) = delete;
+  BlockSolver& operator=(const BlockSolver&) = delete;
   SmoResult run(double eps, std::int64_t max_iterations);
 
  private:
@@ -44,13 +47,11 @@ class BlockSolver {
   void set_aside_far();
   void keep(const Positions& kept);
   double drift() const;
-  double roughness() const;  // what the changes of x have added to that of F
-  void leave_behind();  // F of the active members goes to the head
-  void catch_up();      // and that of the others follows, in single precision
+  // F of the active members goes to the head; the others are then stale.
+  void hand_over() { h.F.adopt(active_.members(), active_.F); }
 
   Head& h;
   bool shrinking_, polish_follows_;
-  std::vector<double> x_known_;  // the x that h.F belongs to
   Positions movable_;            // members with a box that is not a point
   bool all_movable_;
   ActiveSet active_;             // those of them that have not been set aside
@@ -62,20 +63,15 @@ class BlockSolver {
   WorkingSet set_;
   std::uint32_t round_ = 0;
   bool linear_;
-  // What bounds the errors of F: how rough it was when it was last made sharp, and the changes of x
-  // that it has followed in single precision since, to and fro.
-  Head::Known reference_;
-  double moved_ = 0.0;
 };
 
 BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
     : h(head),
       shrinking_(shrinking),
       polish_follows_(polish_follows),
-      x_known_(head.x),
       active_(head),
-      linear_(head.gram.linear()),
-      reference_{head.x, head.F, head.rough} {
+      linear_(head.gram.linear()) {
+  h.F.set_anchor();
   movable_.reserve(h.members());
   for (std::size_t m = 0; m < h.members(); ++m)
     for (std::size_t j = 0; j < h.per; ++j)
@@ -215,7 +211,7 @@ void BlockSolver::spread() {
   Positions changed;
   std::vector<const float*> row;
   std::vector<double> coefficient;
-  double unit = 0.0;
+  double unit = 0.0, travelled = 0.0;
   for (std::size_t t = 0; t < set_.size(); ++t) {
     const std::size_t a = set_.who(t), m = active_.member(a);
     double change = 0.0;
@@ -229,9 +225,10 @@ void BlockSolver::spread() {
     changed.push_back(static_cast<std::int32_t>(a));
     if (!linear_ || whole()) row.push_back(whole() ? set_.row(t) : rows_->row(a));
     coefficient.push_back(change);
-    moved_ += std::abs(change);
+    travelled += std::abs(change);
     unit = std::max(unit, std::abs(change));
   }
+  h.F.note_travel(travelled);
   if (unit > 0x1p-60 && unit < 0x1p60) unit = 1.0;    // single precision has room for them
   for (double& change : coefficient) change /= unit;  // or will have
   std::vector<double> added;
@@ -285,7 +282,7 @@ double BlockSolver::drift() const {
   for (std::size_t a = 0; a < active_.size(); ++a) {
     const auto m = active_.member(a);
     bool moved = false;
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) moved |= h.x[v] != x_known_[v];
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) moved |= h.x[v] != h.F.x()[v];
     if (!moved) most = std::max(most, std::abs(active_.F[a] - h.F[m]));
   }
   return most;
@@ -294,8 +291,8 @@ double BlockSolver::drift() const {
 void BlockSolver::keep(const Positions& kept) {
   if (kept.size() * 3 > active_.size() * 2) return;
   if (!shrunk_) {
-    leave_behind();
-    catch_up();
+    hand_over();
+    h.F.catch_up();
   }
   shrunk_ = true;
   if (kept.size() <= Head::kWhole)
@@ -314,38 +311,6 @@ void BlockSolver::keep(const Positions& kept) {
   set_.renumber(moved, kept.size());
 }
 
-// The error of a kernel value is the same whenever it is used, so it comes in by what x has changed
-// on the whole; each addition rounds anew.
-double BlockSolver::roughness() const {
-  constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
-  double changed = 0.0;
-  for (std::size_t v = 0; v < h.variables(); ++v) changed += std::abs(h.x[v] - reference_.x[v]);
-  const double lost = changed > 0.0 ? changed * h.single_error() : 0.0;
-  return lost + moved_ * kAddition * h.gram.largest_diagonal();
-}
-
-void BlockSolver::leave_behind() {
-  const double added = roughness(), least = h.rounding();
-  for (double& rough : h.rough) rough = std::max(rough, least);
-  for (std::size_t a = 0; a < active_.size(); ++a) {
-    const auto m = active_.member(a);
-    h.F[m] = active_.F[a];
-    h.rough[m] = std::max(h.rough[m], reference_.rough[m] + added);
-  }
-  if (active_.size() < h.members()) {
-    std::vector<char> aside(h.members(), 1);
-    for (std::size_t a = 0; a < active_.size(); ++a) aside[active_.member(a)] = 0;
-    h.behind.clear();
-    h.leave_behind(aside, x_known_);
-  }
-  h.note_changes(1);
-}
-
-void BlockSolver::catch_up() {
-  h.catch_up();
-  x_known_ = h.x;
-}
-
 SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
   std::int64_t iterations = 0;
   activate_all();
@@ -358,24 +323,23 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
     if (now <= eps || out_of_time) {
       // A polish that follows looks at those set aside when it has finished with the others.
       const bool leave = polish_follows_ && shrunk_ && !out_of_time && drift() < slack_;
-      leave_behind();
-      if (!leave) catch_up();
+      hand_over();
+      if (!leave) h.F.catch_up();
       h.balance_mu();
       // Its kernel values serve to sharpen F, too.
       if (polish_follows_ && !h.nearly_factored()) h.build_factor();
-      h.sharpen(&reference_);
+      h.sharpen();
       if (shrunk_ && !leave) active_.assign(movable_);
       active_.refresh();
       const double exact = active_.extremes().gap();
-      if (leave && exact > eps) catch_up();
+      if (leave && exact > eps) h.F.catch_up();
       // Rows in single precision may be too coarse to come closer.
       if (exact <= eps || out_of_time || exact > 0.5 * known_gap) {
         h.balance_mu();
         return {exact <= eps, iterations};
       }
       known_gap = exact;
-      reference_ = {h.x, h.F, h.rough};
-      moved_ = 0.0;
+      h.F.set_anchor();
       if (shrunk_) activate_all();
       continue;
     }
@@ -395,10 +359,10 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
     iterations += spent;
     spread();
     if (spent == 0) {  // no pair of the working set moves: rounding
-      leave_behind();
-      catch_up();
+      hand_over();
+      h.F.catch_up();
       h.balance_mu();
-      h.sharpen(&reference_);
+      h.sharpen();
       return {false, iterations};
     }
   }

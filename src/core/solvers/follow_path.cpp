@@ -20,7 +20,7 @@ bool only_idle_bounds(const Head& h, const std::vector<std::int64_t>& moved,
     const auto v = static_cast<std::size_t>(moved[k]);
     const double dlo = lo[k] - h.lo[v], dhi = hi[k] - h.hi[v];
     const Side side = side_of(h, v, dlo, dhi);
-    const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.peak_mass;
+    const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.F.peak_mass();
     if (side == Side::margin && !(lo[k] + rounding < h.x[v] && h.x[v] < hi[k] - rounding))
       return false;
     if (side != Side::margin && (side == Side::upper ? dhi : dlo) != 0.0) return false;
@@ -30,11 +30,11 @@ bool only_idle_bounds(const Head& h, const std::vector<std::int64_t>& moved,
 
 // F in double precision of these variables' members.
 void sharpen(Head& h, const std::vector<std::int64_t>& variables) {
-  std::vector<std::size_t> rough;
+  std::vector<std::size_t> members;
   for (std::int64_t k : variables)
-    if (const std::size_t m = h.member_of(static_cast<std::size_t>(k)); h.rough[m] > 0.0)
-      rough.push_back(m);
-  h.sharpen(rough);
+    if (const std::size_t m = h.member_of(static_cast<std::size_t>(k)); h.F.error_bound(m) > 0.0)
+      members.push_back(m);
+  h.F.sharpen(members);
 }
 
 // Variables on bounds that violate KKT by more than rounding: sleepers that passed zero unseen.

@@ -61,7 +61,7 @@ double Lasvm::Extremes::gap() const { return rising < 0 || falling < 0 ? -kInf :
 const Lasvm::Extremes& Lasvm::extremes(Machine& machine) const {
   if (machine.now.extremes) return *machine.now.extremes;
   const Head& h = *machine.head;
-  const Sides sides = simd().extremes(h.F.data(), h.c.data(), h.x.data(), h.lo.data(),
+  const Sides sides = simd().extremes(h.F.values().data(), h.c.data(), h.x.data(), h.lo.data(),
                                       h.hi.data(), h.members());
   return machine.now.extremes.emplace(
       Extremes{sides.up.value, -sides.down.value, sides.up.index, sides.down.index});
@@ -85,9 +85,9 @@ void Lasvm::step(Machine& machine, std::size_t i, std::size_t j) {
   const double curvature = h.diagonal(i) + h.diagonal(j) - 2.0 * row_i[j];
   const double slope = (h.F[j] - h.c[j]) - (h.F[i] - h.c[i]);
   const double delta = step_pair(slope, curvature, h.x[i], h.hi[i], h.x[j], h.lo[j]);
-  simd().axpy(delta, row_i, h.F.data(), h.members());
-  simd().axpy(-delta, row_j, h.F.data(), h.members());
-  h.note_changes(1);
+  h.F.add_row(delta, row_i);
+  h.F.add_row(-delta, row_j);
+  h.F.arrive(1);
 }
 
 bool Lasvm::visit(const Visitor& visitor, const Feed& feed, const Schedule& schedule) {
@@ -175,11 +175,11 @@ void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double 
     const auto g = static_cast<std::size_t>(giver);
     const double moved = h.x[g];
     const double *row_g = row(machine, g, 0), *row_t = row(machine, t, 1);
-    simd().axpy(-moved, row_g, h.F.data(), h.members());
-    simd().axpy(moved, row_t, h.F.data(), h.members());
+    h.F.add_row(-moved, row_g);
+    h.F.add_row(moved, row_t);
     h.x[t] = std::clamp(h.x[t] + moved, h.lo[t], h.hi[t]);  // beyond the bound by rounding at most
     h.x[g] = 0.0;
-    h.note_changes(1);
+    h.F.arrive(1);
     dismiss(machine, static_cast<std::int64_t>(from));
     reprocess(machine, schedule);
   }

@@ -13,28 +13,19 @@ Standing::Standing(const Head& h)
       hi_(h.hi),
       target_(h.target),
       factor_(h.factor),
-      updates_(h.updates),
       evaluations_(h.gram.evaluations()),
-      peak_mass_(h.peak_mass),
-      peak_diagonal_(h.peak_diagonal),
       reach_(h.reach),
       with_block_(h.block.columns() > 0) {}
 
 void Standing::put_back(Head& h) const {
-  h.F = solution_.F;
   h.x = solution_.x;
   h.mu = solution_.mu;
-  h.rough = solution_.rough;
-  h.behind = solution_.behind;
-  h.x_behind = solution_.x_behind;
+  h.F.restore(solution_.F);
   h.lo = lo_;
   h.hi = hi_;
   h.target = target_;
   h.factor = factor_;
-  h.updates = updates_;
   h.gram.set_evaluations(evaluations_);
-  h.peak_mass = peak_mass_;
-  h.peak_diagonal = peak_diagonal_;
   h.reach = reach_;
   if (!with_block_) h.block.clear();
 }

@@ -22,8 +22,8 @@ class Standing {
   std::vector<double> lo_, hi_;
   PerGroup target_;
   Factor factor_;
-  std::uint64_t updates_, evaluations_;
-  double peak_mass_, peak_diagonal_, reach_;
+  std::uint64_t evaluations_;
+  double reach_;
   bool with_block_;
 };
 
@@ -48,7 +48,7 @@ struct LeftOut {
   double rounding;  // of both
 };
 
-// For a head at its optimum, with a factor of its margin set and an F that is nowhere rough. The
+// For a head at its optimum, with a factor of its margin set and an F that is sharp everywhere. The
 // head is the same afterwards, also after an error.
 std::vector<LeftOut> leave_out(Head& head, const std::vector<Departure>& departures);
 

@@ -42,11 +42,11 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
     const auto v = static_cast<std::size_t>(k);
     if (side[v] != Side::margin) drive(v, side[v] == Side::upper ? dhi[v] : dlo[v]);
   }
-  F_start = h.F;
+  F_start = h.F.values();
   mu_start = mu_settled = h.mu;
-  h.note_peaks();
+  h.F.note_peaks();
   // Without experience, a third of the way from the margin to the other side (or the like).
-  if (h.reach == 0.0) h.reach = 0.3 * h.magnitude(h.F);
+  if (h.reach == 0.0) h.reach = 0.3 * h.magnitude(h.F.values());
   wake(h.members() > kScreenFrom ? h.reach : kInf);
   h.sync_block();
   pending.assign(h.block.columns(), 0.0);
@@ -219,7 +219,7 @@ void Path::restore_sums(double rounding) {
     const std::size_t column = column_of(chosen);  // elsewhere this is no more than F rounds
     for (std::int64_t k : h.factor.variables()) {
       const std::size_t m = h.member_of(static_cast<std::size_t>(k));
-      h.F[m] += missing[e] * h.block.row(m)[column];
+      h.F.shift(m, missing[e] * h.block.row(m)[column]);
     }
   }
 }
@@ -235,15 +235,15 @@ void Path::finish() {
   }
   h.target = target1;
   settle_members();
-  h.note_changes(1);
-  h.peak_mass = std::max(h.peak_mass, way);  // a long way there and back rounds as a large x does
+  h.F.arrive(1);
+  h.F.note_mass(way);  // a long way there and back rounds as a large x does
   // A variable carried along by its bound keeps the rounding of the bound's way, within reason.
-  double farthest = h.peak_mass;
+  double farthest = h.F.peak_mass();
   for (std::int64_t k : moved) {
     const auto v = static_cast<std::size_t>(k);
     farthest = std::max({farthest, std::abs(dlo[v]), std::abs(dhi[v])});
   }
-  const double rounding = 4.0 * kEps * std::min(farthest, 1024.0 * h.peak_mass);
+  const double rounding = 4.0 * kEps * std::min(farthest, 1024.0 * h.F.peak_mass());
   restore_sums(16.0 * rounding);
   const std::vector<std::int64_t> margin = h.factor.variables();
   for (std::int64_t k : margin) {
@@ -259,12 +259,13 @@ void Path::finish() {
   }
   // A single long path says little of the next.
   h.reach = std::max(std::min(1.25 * moved_most, 1.5 * h.reach), 0.9 * h.reach);
-  h.sharpen();  // roughness may have hidden a violator, which the polish then finds
+  h.sharpen();  // the error of F may have hidden a violator, which the polish then finds
   h.make_canonical();
 }
 
 PathResult Path::give_up(std::int64_t breakpoints) {
   settle_members();
+  h.F.arrive(1);
   return {false, breakpoints};
 }
 
@@ -280,7 +281,7 @@ PathResult Path::run() {
     if (at_rest()) break;
     direction();
     Event event = next_event();
-    while (event.kind == Event::Kind::enter && h.rough[h.member_of(event.variable)] > 0.0) {
+    while (event.kind == Event::Kind::enter && h.F.error_bound(h.member_of(event.variable)) > 0.0) {
       sharpen({event.variable});  // it may enter earlier or later than it seemed
       event = next_event();
     }

@@ -20,7 +20,8 @@ constexpr double kEdge = 1e-8;     // share of the width of a box
 }  // namespace
 
 bool Path::leap() {
-  const std::vector<double> x = h.x, lo = h.lo, hi = h.hi, rough = h.rough;
+  const std::vector<double> x = h.x, lo = h.lo, hi = h.hi;
+  const Gradient::State F = h.F.state();
   const PerGroup target = h.target;
   const std::vector<std::int64_t> margin = h.factor.variables();
   tolerance = h.rounding();
@@ -48,8 +49,7 @@ bool Path::leap() {
   h.target = target;
   h.lo = lo;
   h.hi = hi;
-  h.F = F_start;
-  h.rough = rough;
+  h.F.restore(F);
   h.mu = mu_start;
   put_back(margin);
   return false;
@@ -195,13 +195,13 @@ void Path::find_changes() {
     if (sign_of(v) * awake_gradient(v) < -tolerance) changes.push_back({v, Side::margin});
 }
 
-// Also those asleep, and those of whom roughness leaves it open.
+// Also those asleep, and those of whom the error of F leaves it open.
 void Path::find_changes_everywhere() {
   settle_members();
   std::vector<std::size_t> doubtful;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const double s = sign_of(v);
-    if (s != 0.0 && s * h.gradient(v) < h.rough[h.member_of(v)] - tolerance) doubtful.push_back(v);
+    if (s != 0.0 && s * h.gradient(v) < h.F.error_bound(h.member_of(v)) - tolerance) doubtful.push_back(v);
   }
   sharpen(doubtful);
   for (std::size_t v : doubtful)
@@ -215,9 +215,9 @@ void Path::sharpen(const std::vector<std::size_t>& variables) {
   std::vector<std::size_t> chosen;
   for (std::size_t v : variables)
     if (const std::size_t m = h.member_of(v);
-        h.rough[m] > 0.0 && (chosen.empty() || chosen.back() != m))
+        h.F.error_bound(m) > 0.0 && (chosen.empty() || chosen.back() != m))
       chosen.push_back(m);
-  h.sharpen(chosen);
+  h.F.sharpen(chosen);
   for (std::size_t m : chosen)
     for (std::size_t v = m * h.per; v < (m + 1) * h.per && place[m] >= 0; ++v)
       g[static_cast<std::size_t>(place[m]) * h.per + v % h.per] = h.gradient(v);
@@ -226,7 +226,7 @@ void Path::sharpen(const std::vector<std::size_t>& variables) {
 // The sums miss more than finish() would make up for, or gradients of margin variables that are
 // awake are not 0.
 bool Path::inexact() const {
-  const double rounding = 64.0 * std::numeric_limits<double>::epsilon() * h.peak_mass;
+  const double rounding = 64.0 * std::numeric_limits<double>::epsilon() * h.F.peak_mass();
   for (double missing : h.missing())
     if (std::abs(missing) > rounding) return true;
   for (std::int64_t k : h.factor.variables()) {

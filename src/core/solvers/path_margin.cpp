@@ -115,7 +115,7 @@ bool Path::refill_groups() {
           chosen = v;
         }
       if (smallest == std::numeric_limits<double>::infinity()) return false;
-      if (h.rough[h.member_of(chosen)] == 0.0) break;
+      if (h.F.error_bound(h.member_of(chosen)) == 0.0) break;
       sharpen({chosen});
     }
     h.mu[e] -= sense * smallest;
@@ -208,7 +208,7 @@ void Path::add_awake(std::size_t m) {
 void Path::wake_member(std::size_t m) {
   h.give_rows({static_cast<std::int64_t>(m)});
   if (dirty)
-    h.F[m] += simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m];
+    h.F.shift(m, simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m]);
   const auto hole = static_cast<std::size_t>(-1 - place[m]);
   asleep[hole] = asleep.back();
   place[static_cast<std::size_t>(asleep[hole])] = place[m];
@@ -222,21 +222,21 @@ void Path::wake_member(std::size_t m) {
 void Path::settle_members() {
   for (std::size_t k = 0; k < awake.size(); ++k) {
     const std::size_t v = static_cast<std::size_t>(awake[k]) * h.per;
-    h.F[h.member_of(v)] = g[k * h.per] + h.c[v] - h.mu[h.group[v]];
+    h.F.set(h.member_of(v), g[k * h.per] + h.c[v] - h.mu[h.group[v]]);
   }
   if (dirty) tell_asleep();
 }
 
 void Path::tell_asleep() {
   // Gradients of margin members stay 0 but for rounding: it is enough to look now and then.
-  const bool look = h.updates % kLookEvery == 0;
+  const bool look = h.F.updates() % kLookEvery == 0;
   std::vector<std::int64_t> told, rows;
   Positions without;
   for (std::int64_t k : asleep) {
     const auto m = static_cast<std::size_t>(k);
     if (on_margin(m) && !look) {
       const std::size_t e = h.group[side[m * h.per] == Side::margin ? m * h.per : m * h.per + 1];
-      h.F[m] -= h.mu[e] - mu_settled[e];
+      h.F.shift(m, mu_settled[e] - h.mu[e]);
     } else if (h.block.has_row(m)) {
       told.push_back(k);
       rows.push_back(h.block.place(m));
@@ -249,7 +249,7 @@ void Path::tell_asleep() {
                       h.block.columns(), buffer.data());
   for (std::size_t k = 0; k < told.size(); ++k) {
     const auto m = static_cast<std::size_t>(told[k]);
-    h.F[m] += buffer[k] + pending_q[m];
+    h.F.shift(m, buffer[k] + pending_q[m]);
   }
   tell_without_rows(without);
   std::fill(pending.begin(), pending.end(), 0.0);
@@ -267,10 +267,10 @@ void Path::tell_without_rows(const Positions& told) {
     change.slots.push_back(h.slot[m]);
     change.coef.push_back(pending[j]);
   }
-  h.add_quickly(change, told);
+  h.F.add_quickly(change, told);
   for (std::int32_t k : told) {
     const auto m = static_cast<std::size_t>(k);
-    h.F[m] += pending_q[m];
+    h.F.shift(m, pending_q[m]);
   }
 }
 

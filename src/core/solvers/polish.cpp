@@ -19,7 +19,7 @@ constexpr std::size_t kFewBlockers = 16;
 }  // namespace
 
 void Polish::drop_edges() {
-  const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.peak_mass;
+  const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.F.peak_mass();
   std::vector<std::size_t> leaving;
   for (std::int64_t k : h.factor.variables()) {
     const auto v = static_cast<std::size_t>(k);
@@ -44,7 +44,7 @@ void Polish::report() const {
     const bool singly = pace_ == Pace::one;
     const std::size_t waiting = singly ? violators(false).size() : waiting_;
     return News{singly ? Phase::admitting : Phase::finishing, h.factor.size(),
-                h.factor.size() + waiting, round_ > 0 ? worst_ : h.violation(h.F)};
+                h.factor.size() + waiting, round_ > 0 ? worst_ : h.violation(h.F.values())};
   });
 }
 
@@ -91,7 +91,7 @@ double Polish::margin_residual() {
   double worst = 0.0;
   for (std::size_t i = 0; i < margin.size(); ++i) {
     const auto v = static_cast<std::size_t>(margin[i]);
-    g_[i] = solved_for_[h.member_of(v)] ? 0.0 : h.gradient(v);
+    g_[i] = h.F.is_assumed(h.member_of(v)) ? 0.0 : h.gradient(v);
     worst = std::max(worst, std::abs(g_[i]));
   }
   return worst;
@@ -153,7 +153,7 @@ void Polish::newton() {
   double alpha = 0.0;
   while (h.factor.size() > 0 && !step_to_box(alpha))
     if (alpha == 0.0) turned_away_ = true;
-  solved_ = !full_ && !far_.empty();
+  solved_ = !full_ && far_;
 }
 
 // F follows x; if several left together and the objective has not fallen, they will leave one by
@@ -161,32 +161,26 @@ void Polish::newton() {
 void Polish::take_back_rise() {
   if (!hasty_) return sync_expansion();
   hasty_ = false;
-  const std::vector<double> x_before = x_known_;
-  const Solution before = h.solution();  // but for x, which has moved already
-  const std::vector<char> solved_for_before = solved_for_;
+  const Gradient::State before = h.F.state();
   sync_expansion();
   double rise = 0.0, moved = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const std::size_t m = h.member_of(v);
-    rise += (h.x[v] - x_before[v]) * (0.5 * (before.F[m] + h.F[m]) - h.c[v]);
-    moved += std::abs(h.x[v] - x_before[v]);
+    rise += (h.x[v] - before.x[v]) * (0.5 * (before.F[m] + h.F[m]) - h.c[v]);
+    moved += std::abs(h.x[v] - before.x[v]);
   }
   const bool lost = !h.balanced(1e-12);
   careful_ = lost || !(rise < 0.0);
   if (!lost && !(rise > moved * h.rounding())) return;
-  h.x = x_known_ = x_before;
-  h.F = before.F;
-  h.rough = before.rough;
-  h.behind = before.behind;
-  h.x_behind = before.x_behind;
-  solved_for_ = solved_for_before;
+  h.x = before.x;
+  h.F.restore(before);
   h.mu = mu_before_;
   sync_factor();
   sync_expansion();
 }
 
 PolishResult Polish::run(std::int64_t max_rounds) {
-  set_far_behind();
+  mark_far();
   sync_factor();
   double best = std::numeric_limits<double>::infinity();
   int idle = 0;  // rounds since the violations fell markedly
@@ -195,12 +189,12 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     take_back_rise();
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) {
-        sync_behind();
+        sync_stale();
         h.balance_mu();
         break;
       }
     std::vector<Violator> found;
-    if (!far_.empty() && !full_ && stalls_ == 0) found = strong_violators();
+    if (far_ && !full_ && stalls_ == 0) found = strong_violators();
     if (found.empty()) {
       look_at_margin();
       found = pace_ == Pace::one ? worst_violators() : violators(true);
@@ -212,15 +206,15 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     best = std::min(best, worst);
     const bool stuck = worst <= floor_ && idle > 4;
     if (pace_ == Pace::several && full_ && idle > kPatience &&
-        worst > kFar * h.magnitude(h.F))
+        worst > kFar * h.magnitude(h.F.values()))
       break;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
       if (look_at_margin()) continue;
-      if (anyone_behind()) {
-        sync_behind(h.x_behind.size() > 1 ? 1 : 0);
+      if (h.F.stale_elsewhere()) {
+        sync_stale(h.F.stale_levels() > 1 ? 1 : 0);
         continue;
       }
-      h.leave_nobody_behind();
+      h.F.clear_stale();
       drop_edges();
       h.make_canonical();
       return {true, round_};
@@ -241,8 +235,8 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     newton();
   }
   sync_expansion();
-  sync_behind();
-  h.leave_nobody_behind();
+  sync_stale();
+  h.F.clear_stale();
   drop_edges();
   h.make_canonical();
   return {false, round_};

@@ -5,7 +5,6 @@
 // With one violator at a time, from x = 0, this is SimpleSVM (Vishwanathan, Smola & Murty 2003).
 #pragma once
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "qp/head.hpp"
@@ -18,9 +17,10 @@ class Polish {
       : h(head),
         goal_(goal),
         floor_(floor),
-        pace_(pace),
-        x_known_(head.x),
-        solved_for_(head.members(), 0) {}
+        pace_(pace) {}
+  ~Polish() { h.F.drop_anchor(); }
+  Polish(const Polish&) = delete;
+  Polish& operator=(const Polish&) = delete;
   PolishResult run(std::int64_t max_rounds);
 
  private:
@@ -30,17 +30,18 @@ class Polish {
     double size;
   };
   // --- polish_expansion.cpp: F follows x ---
-  bool may_be_rough() const;
-  void set_far_behind();
+  bool may_be_single() const;
+  void mark_far();
   void sync_expansion();
   void follow_all();
   void follow_near();
-  void leave_quiet_behind(const Positions& near, std::vector<double> moved);
-  bool anyone_behind() const;  // whose F is another than that of x
-  void sync_behind(std::size_t kept = 0);  // see Head::catch_up
-  bool look_at_margin();  // in double precision; false: nobody there was only solved for
+  void mark_quiet(const Positions& near, std::vector<double> moved);
+  void sync_stale(std::size_t kept = 0);  // see Gradient::catch_up
+  bool look_at_margin();  // in double precision; false: nobody's F there was assumed
   void sharpen(bool all = true);
-  bool has_left(std::size_t m) const { return solved_for_[m] && !h.inside_any(m); }
+  // F of margin members may be assumed to be what the factor has solved for, so that their
+  // gradients are 0 but for rounding. They are looked at when there are no violators.
+  bool has_left(std::size_t m) const { return h.F.is_assumed(m) && !h.inside_any(m); }
   double slack(std::size_t m) const;  // of a member on bounds
 
   // --- polish_violators.cpp: who enters ---
@@ -69,14 +70,8 @@ class Polish {
   Head& h;
   double goal_, floor_;
   Pace pace_;
-  std::vector<double> x_known_;  // the x that h.F belongs to
-  std::vector<char> far_;        // members that are left behind until nothing else is to be done
-  bool rough_ = false;           // F of other members follows x in single precision
-  // Members of the margin set whose F is what the factor has solved for, so that their gradients
-  // are 0 but for rounding. They are looked at when there are no violators.
-  std::vector<char> solved_for_;
-  bool all_sharp_ = false;  // F where it matters, for nobody was only solved for
-  std::optional<Head::Known> known_;  // from when F was sharp at all of the margin
+  bool far_ = false;     // members far from the margin are stale until nothing else is to be done
+  bool single_ = false;  // F of other members follows x in single precision
   bool solved_ = false;  // the margin system, since F followed x
   std::vector<double> g_, dx_;
   PerGroup dmu_{};

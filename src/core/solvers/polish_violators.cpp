@@ -22,7 +22,7 @@ std::vector<Polish::Violator> Polish::violators(bool sharp) const {
   std::vector<Violator> found;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const std::size_t m = h.member_of(v);
-    if (h.fixed(v) || h.inside(v) || h.is_behind(m) || (sharp && h.rough[m] > 0.0)) continue;
+    if (h.fixed(v) || h.inside(v) || h.F.is_stale(m) || (sharp && h.F.error_bound(m) > 0.0)) continue;
     if (violation(v) > goal_) found.push_back({v, violation(v)});
   }
   std::sort(found.begin(), found.end(), worse);
@@ -69,9 +69,10 @@ std::vector<Polish::Violator> Polish::strong_violators() {
     found.resize(std::min(found.size(), (strong + kTogether - 1) / kTogether * kTogether));
     std::vector<std::size_t> unsure;
     for (const Violator& one : found)
-      if (const std::size_t m = h.member_of(one.variable); h.rough[m] > 0.0) unsure.push_back(m);
+      if (const std::size_t m = h.member_of(one.variable); h.F.error_bound(m) > 0.0)
+        unsure.push_back(m);
     if (unsure.empty()) return found;
-    h.sharpen(unsure, known_ ? &*known_ : nullptr);
+    h.F.sharpen(unsure);
     for (Violator& one : found) one.size = violation(one.variable);
     std::erase_if(found, [&](const Violator& one) { return !(one.size > goal_); });
     std::sort(found.begin(), found.end(), worse);

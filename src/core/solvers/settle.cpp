@@ -25,9 +25,9 @@ Quality judge(const Audit& a) {
 
 // Where K and C are huge, or after many changes, the Kx carried along says little: look again.
 Quality judge_again(Head& h, const Audit& a) {
-  const double gathered = std::sqrt(1.0 + static_cast<double>(h.updates));
+  const double gathered = std::sqrt(1.0 + static_cast<double>(h.F.updates()));
   if (!(kRoundings * gathered * a.rounding > kPromised * a.scale)) return judge(a);
-  h.refresh();
+  h.F.refresh();
   h.balance_mu();
   return judge(h.audit());
 }
@@ -52,7 +52,7 @@ Quality quality(Head& h) { return judge_again(h, h.audit()); }
 
 SmoResult descend(Head& h, const Settings& settings, bool first) {
   // LIBSVM's stopping gap, but relative where the scale of the problem is small.
-  const double scale = std::min(1.0, h.magnitude(h.F));
+  const double scale = std::min(1.0, h.magnitude(h.F.values()));
   const double eps = std::max(settings.tol * scale, 4.0 * h.rounding());
   const std::int64_t limit = settings.max_iterations;
   if (first && nearly_optimal(h, eps)) return {true, 0};
@@ -63,7 +63,7 @@ SmoResult descend(Head& h, const Settings& settings, bool first) {
     const SmoResult r = block_smo(h, goal, limit, settings.shrinking, settings.trusted);
     if (r.converged || r.iterations == limit) return r;
     spent = r.iterations;
-    h.refresh();  // single precision leads no further
+    h.F.refresh();  // single precision leads no further
   }
   const SmoResult r = smo(h, eps, limit >= 0 ? limit - spent : -1);
   return {r.converged, r.iterations + spent};
@@ -80,7 +80,7 @@ Audit make_exact(Head& h) {
   if (after.violation <= std::max(before.violation, floor)) return after;
   // On a margin system that is singular to rounding the active set may wander.
   h.restore(state);
-  h.catch_up();
+  h.F.catch_up();
   return h.audit();
 }
 

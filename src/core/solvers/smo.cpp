@@ -36,10 +36,10 @@ SmoResult smo(Head& h, double eps, std::int64_t max_iterations) {
       });
   for_each([&](std::size_t v, std::size_t at, std::size_t m) {
     h.x[v] = pairs.x[at];
-    h.F[m] = pairs.G[at] + h.c[v];
+    h.F.set(m, pairs.G[at] + h.c[v]);
   });
   h.balance_mu();
-  h.note_changes(static_cast<std::uint64_t>(iterations));
+  h.F.arrive(static_cast<std::uint64_t>(iterations));
   return {pairs.gap() <= eps, iterations};
 }
 

@@ -1,0 +1,325 @@
+#include "qp/gradient.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "linalg/watch.hpp"
+#include "qp/head.hpp"
+
+namespace supple {
+
+namespace {
+
+constexpr double kMuch = 100.0;  // times the rounding that the present terms have
+
+}  // namespace
+
+double Gradient::largest_error() const {
+  const auto& bound = s_.error_bound;
+  return bound.empty() ? 0.0 : *std::max_element(bound.begin(), bound.end());
+}
+
+std::vector<char> Gradient::stale_since(std::size_t level) const {
+  std::vector<char> out(s_.F.size(), 0);
+  for (std::size_t m = 0; m < s_.stale.size(); ++m) out[m] = s_.stale[m] == level;
+  return out;
+}
+
+bool Gradient::stale_elsewhere() const {
+  return std::any_of(s_.stale_x.begin(), s_.stale_x.end(),
+                     [&](const auto& x) { return x != s_.x; });
+}
+
+bool Gradient::has_assumed() const {
+  return std::find(s_.assumed.begin(), s_.assumed.end(), 1) != s_.assumed.end();
+}
+
+bool Gradient::keeps_larger_diagonal() const {
+  return s_.peak_diagonal > kMuch * h.largest_diagonal();
+}
+
+bool Gradient::worn() const {
+  return s_.updates > 50'000 ||
+         s_.peak_mass * s_.peak_diagonal > kMuch * h.mass() * h.largest_diagonal();
+}
+
+Expansion Gradient::change(const std::vector<double>& from, const std::vector<double>& to) const {
+  std::vector<double> difference(to.size());
+  for (std::size_t v = 0; v < difference.size(); ++v) difference[v] = to[v] - from[v];
+  return h.by_member(difference);
+}
+
+void Gradient::append(const std::vector<double>& kx) {
+  s_.F.insert(s_.F.end(), kx.begin(), kx.end());
+  s_.error_bound.resize(s_.F.size(), 0.0);
+  s_.x.resize(s_.F.size() * h.per, 0.0);
+  drop_anchor();
+}
+
+void Gradient::remove(std::size_t member) {
+  const std::size_t last = s_.F.size() - 1;
+  s_.F[member] = s_.F[last];
+  s_.error_bound[member] = s_.error_bound[last];
+  for (std::size_t j = 0; j < h.per; ++j) s_.x[member * h.per + j] = s_.x[last * h.per + j];
+  std::fill_n(&s_.x[last * h.per], h.per, 0.0);
+  s_.F.pop_back();
+  s_.error_bound.pop_back();
+  s_.x.resize(last * h.per);
+  drop_anchor();
+}
+
+void Gradient::clear() {
+  const std::size_t n = s_.F.size(), variables = s_.x.size();
+  s_ = State{};
+  s_.F.assign(n, 0.0);
+  s_.error_bound.assign(n, 0.0);
+  s_.x.assign(variables, 0.0);
+}
+
+void Gradient::refresh() {
+  s_ = State{.F = h.expansion(), .error_bound = std::vector<double>(h.members(), 0.0), .x = h.x};
+  note_peaks();
+}
+
+void Gradient::note_mass(double mass) { s_.peak_mass = std::max(s_.peak_mass, mass); }
+
+void Gradient::note_peaks() {
+  note_mass(h.mass());
+  s_.peak_diagonal = std::max(s_.peak_diagonal, h.largest_diagonal());
+}
+
+void Gradient::arrive(std::uint64_t changes) {
+  s_.x = h.x;
+  if (changes == 0) return;
+  s_.updates += changes;
+  note_peaks();
+}
+
+void Gradient::add_row(double coef, const double* row) {
+  simd().axpy(coef, row, s_.F.data(), s_.F.size());
+}
+
+// --- F follows x -----------------------------------------------------------------------------
+
+void Gradient::follow() {
+  const Expansion e = change(s_.x, h.x);
+  if (e.coef.empty()) return arrive();
+  std::vector<std::size_t> sharp;
+  Positions others;
+  sharp.reserve(s_.F.size());
+  for (std::size_t m = 0; m < s_.F.size(); ++m) {
+    if (is_stale(m)) continue;
+    if (s_.error_bound[m] == 0.0)
+      sharp.push_back(m);
+    else
+      others.push_back(static_cast<std::int32_t>(m));
+  }
+  const std::vector<double> added = values_at(e, sharp);
+  for (std::size_t k = 0; k < sharp.size(); ++k) s_.F[sharp[k]] += added[k];
+  add_in_single(e, others);
+  arrive(1);
+}
+
+void Gradient::follow_by_rows() {
+  const Expansion e = change(s_.x, h.x);
+  for (std::size_t k = 0; k < e.coef.size(); ++k)
+    add_row(e.coef[k], h.member_row(static_cast<std::size_t>(e.member[k]), buffer_));
+  arrive(e.coef.empty() ? 0 : 1);
+}
+
+void Gradient::follow_by_rows(const std::vector<std::size_t>& targets) {
+  if (!targets.empty()) {
+    const Expansion e = change(s_.x, h.x);
+    for (std::size_t k = 0; k < e.coef.size(); ++k) {
+      look();
+      const double* row = h.member_row(static_cast<std::size_t>(e.member[k]), buffer_);
+      for (std::size_t m : targets) s_.F[m] += e.coef[k] * row[m];
+    }
+  }
+  arrive();
+}
+
+std::vector<double> Gradient::values_at(const Expansion& e,
+                                        const std::vector<std::size_t>& wanted) {
+  Slots targets(wanted.size());
+  for (std::size_t k = 0; k < wanted.size(); ++k) targets[k] = h.slot[wanted[k]];
+  // What margin members mean to each other is known, unless a small head has it at hand with all
+  // the others that count.
+  constexpr std::size_t kFew = 16;  // part of the margin set: cheaper to compute than to read
+  Positions place;
+  std::vector<double> by_factor;
+  const auto at_margin = static_cast<std::size_t>(std::count_if(
+      wanted.begin(), wanted.end(), [&](std::size_t m) { return h.inside_any(m); }));
+  if (at_margin > h.factor.size() / kFew)
+    place = product_by_factor(e, by_factor);
+  if (place.empty()) return h.gram.expand(e.slots, e.coef, targets);
+  Expansion rest;
+  for (std::size_t k = 0; k < e.coef.size(); ++k)
+    if (place[static_cast<std::size_t>(e.member[k])] < 0) {
+      rest.slots.push_back(e.slots[k]);
+      rest.coef.push_back(e.coef[k]);
+    }
+  std::vector<double> out(wanted.size(), 0.0);
+  for (const bool placed : {true, false}) {
+    const Expansion& terms = placed ? rest : e;
+    std::vector<std::size_t> which;
+    Slots part;
+    for (std::size_t k = 0; k < wanted.size(); ++k) {
+      const std::int32_t i = place[wanted[k]];
+      if ((i >= 0) != placed) continue;
+      if (placed) out[k] = by_factor[static_cast<std::size_t>(i)];
+      which.push_back(k);
+      part.push_back(targets[k]);
+    }
+    if (part.empty() || terms.coef.empty()) continue;
+    const std::vector<double> added = h.gram.expand(terms.slots, terms.coef, part);
+    for (std::size_t k = 0; k < which.size(); ++k) out[which[k]] += added[k];
+  }
+  return out;
+}
+
+Positions Gradient::product_by_factor(const Expansion& e, std::vector<double>& out) const {
+  const Factor& factor = h.factor;
+  // A product with all of K_SS pays where most margin variables take part.
+  if (h.gram.linear() || 2 * e.coef.size() < factor.size()) return {};
+  Positions place(h.members(), -1);
+  for (std::size_t i = 0; i < factor.size(); ++i)
+    place[h.member_of(static_cast<std::size_t>(factor.variables()[i]))] =
+        static_cast<std::int32_t>(i);
+  std::vector<double> dx(factor.size(), 0.0);
+  for (std::size_t k = 0; k < e.coef.size(); ++k)
+    if (const std::int32_t i = place[static_cast<std::size_t>(e.member[k])]; i >= 0)
+      dx[static_cast<std::size_t>(i)] = e.coef[k];
+  out = factor.product(dx);
+  return place;
+}
+
+// --- precision -------------------------------------------------------------------------------
+
+void Gradient::sharpen(const std::vector<std::size_t>& members) {
+  for (const bool from_anchor : {false, true}) {
+    std::vector<std::size_t> part;
+    for (std::size_t m : members)
+      if (sharp_at_anchor(m) == from_anchor) part.push_back(m);
+    if (part.empty()) continue;
+    const std::vector<double> value =
+        values_at(from_anchor ? change(s_.anchor->x, h.x) : h.support(), part);
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      s_.F[part[k]] = (from_anchor ? s_.anchor->F[part[k]] : 0.0) + value[k];
+      s_.error_bound[part[k]] = 0.0;
+      if (!s_.assumed.empty()) s_.assumed[part[k]] = 0;
+    }
+  }
+}
+
+void Gradient::loosen(std::size_t member, double rounding) {
+  s_.error_bound[member] = std::max(s_.error_bound[member], rounding);
+  if (!s_.assumed.empty()) s_.assumed[member] = 0;
+}
+
+void Gradient::follow_in_single(const Positions& targets) {
+  const double rounding = h.rounding();
+  for (std::int32_t m : targets) loosen(static_cast<std::size_t>(m), rounding);
+  add_in_single(change(s_.x, h.x), targets);
+  arrive(1);
+}
+
+void Gradient::add_in_single(const Expansion& change, const Positions& targets) {
+  if (change.coef.empty() || targets.empty()) return;
+  double mass = 0.0, unit = 0.0;
+  for (double coef : change.coef) {
+    mass += std::abs(coef);
+    unit = std::max(unit, std::abs(coef));
+  }
+  std::vector<double> coef = change.coef;  // in the range of single precision
+  for (double& value : coef) value /= unit;
+  const double added_error = mass * h.single_error();
+  for (std::int32_t m : targets) s_.error_bound[static_cast<std::size_t>(m)] += added_error;
+  std::vector<double> added(h.members(), 0.0);
+  if (h.add_at_all(change.member, coef, added)) {
+    for (std::int32_t m : targets)
+      s_.F[static_cast<std::size_t>(m)] += unit * added[static_cast<std::size_t>(m)];
+    return;
+  }
+  // The targets come first, then those whose x has changed.
+  Positions part = targets, sources(change.member.size());
+  part.insert(part.end(), change.member.begin(), change.member.end());
+  std::iota(sources.begin(), sources.end(), static_cast<std::int32_t>(targets.size()));
+  h.single().subset(part)->add(sources, coef, targets.size(), added.data(), h.gram.threads);
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    s_.F[static_cast<std::size_t>(targets[k])] += unit * added[k];
+}
+
+void Gradient::add_quickly(const Expansion& change, const Positions& targets) {
+  if (!h.gram.linear()) return add_in_single(change, targets);
+  Slots part;
+  for (std::int32_t m : targets) part.push_back(h.slot[static_cast<std::size_t>(m)]);
+  const std::vector<double> added = h.gram.expand(change.slots, change.coef, part);
+  for (std::size_t k = 0; k < targets.size(); ++k)
+    s_.F[static_cast<std::size_t>(targets[k])] += added[k];
+}
+
+void Gradient::set_anchor() {
+  s_.anchor = std::make_shared<const Anchor>(Anchor{s_.x, s_.F, s_.error_bound});
+  s_.travelled = 0.0;
+}
+
+// The error of a kernel value is the same whenever it is used, so it comes in by what x has changed
+// since the anchor on the whole; each addition rounds anew.
+void Gradient::adopt(const Positions& members, const std::vector<double>& values) {
+  constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
+  double changed = 0.0;
+  for (std::size_t v = 0; v < h.x.size(); ++v) changed += std::abs(h.x[v] - s_.anchor->x[v]);
+  const double lost = (changed > 0.0 ? changed * h.single_error() : 0.0) +
+                      s_.travelled * kAddition * h.gram.largest_diagonal();
+  const double rounding = h.rounding();
+  for (std::size_t m = 0; m < s_.F.size(); ++m) loosen(m, rounding);
+  std::vector<char> others(s_.F.size(), 1);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const auto m = static_cast<std::size_t>(members[k]);
+    others[m] = 0;
+    s_.F[m] = values[k];
+    loosen(m, s_.anchor->error_bound[m] + lost);
+  }
+  clear_stale();
+  if (members.size() < s_.F.size()) mark_stale(others);
+  arrive(1);
+}
+
+void Gradient::assume(std::size_t member, double value) {
+  s_.assumed.resize(s_.F.size(), 0);
+  s_.assumed[member] = 1;
+  s_.F[member] = value;
+}
+
+// --- stale members ---------------------------------------------------------------------------
+
+void Gradient::mark_stale(const std::vector<char>& members) {
+  s_.stale.resize(s_.F.size(), 0);
+  s_.stale_x.push_back(s_.x);
+  for (std::size_t m = 0; m < s_.F.size(); ++m)
+    if (members[m] && s_.stale[m] == 0)
+      s_.stale[m] = static_cast<std::uint8_t>(s_.stale_x.size());
+}
+
+void Gradient::clear_stale() {
+  s_.stale.clear();
+  s_.stale_x.clear();
+}
+
+void Gradient::catch_up(std::size_t kept) {
+  if (!has_stale()) return;
+  for (; s_.stale_x.size() > kept; s_.stale_x.pop_back()) {
+    Positions targets;
+    for (std::size_t m = 0; m < s_.F.size(); ++m)
+      if (s_.stale[m] == s_.stale_x.size()) {
+        targets.push_back(static_cast<std::int32_t>(m));
+        s_.stale[m] = 0;
+      }
+    add_in_single(change(s_.stale_x.back(), s_.x), targets);
+  }
+  if (kept == 0) clear_stale();
+}
+
+}  // namespace supple
