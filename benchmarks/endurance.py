@@ -49,7 +49,7 @@ class Run:
         self.steps: Counter[str] = Counter()
         self.ledger.add(*self.draw(size))
         self.ledger.model._model.engine.run.listeners.append(
-            lambda step: self.steps.update([step.solver])
+            lambda step: self.steps.update([step.route])
         )
 
     def draw(self, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -97,7 +97,7 @@ class Remembering:
         self.rng, self.name, self.steps = np.random.default_rng(seed), name, Counter()
         self.model = getattr(supple, name)(gamma=1 / DIMENSION, memory=memory, **PARAMS[name])
         self.learn(200)
-        self.model._model.engine.run.listeners.append(lambda step: self.steps.update([step.solver]))
+        self.model._model.engine.run.listeners.append(lambda step: self.steps.update([step.route]))
 
     def learn(self, n: int) -> None:
         label = self.rng.choice([-1.0, 1.0], size=n)

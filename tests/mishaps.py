@@ -82,7 +82,7 @@ def broken_solver(at, error):
     """Let the solver do its work and then fail, the `at`-th time that it brings a head home."""
     calls = itertools.count(1)
 
-    def settle(*args, **kwargs):
+    def solve(*args, **kwargs):
         outcome = whole(*args, **kwargs)
         if next(calls) == at:
             if error is KeyboardInterrupt:
@@ -90,9 +90,9 @@ def broken_solver(at, error):
             raise error("in the middle")
         return outcome
 
-    whole = head.settle
+    whole = head.solve
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(head, "settle", settle)
+        patch.setattr(head, "solve", solve)
         yield
 
 

@@ -23,7 +23,7 @@ namespace nb = nanobind;
 void bind_gram(nb::module_& m);
 void bind_head(nb::module_& m);
 void bind_lasvm(nb::module_& m);
-void bind_settle(nb::module_& m);
+void bind_solve(nb::module_& m);
 void bind_leave_one_out(nb::module_& m);
 void bind_lock(nb::module_& m);
 
@@ -35,6 +35,10 @@ template <typename T>
 using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using Out = nb::ndarray<nb::numpy, T>;
+
+// Variables exist, and their boxes are not inside out.
+void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
+                 const In1<double>& hi);
 
 template <typename T, typename Allocator>
 Out<T> to_numpy(std::vector<T, Allocator>&& values, std::initializer_list<std::size_t> shape) {

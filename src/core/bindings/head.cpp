@@ -4,6 +4,18 @@
 
 namespace supple {
 
+void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
+                 const In1<double>& hi) {
+  require(moved.shape(0) == lo.shape(0) && moved.shape(0) == hi.shape(0),
+          "moved, lo and hi must have the same length");
+  for (std::size_t k = 0; k < moved.shape(0); ++k) {
+    require(moved.data()[k] >= 0 &&
+                moved.data()[k] < static_cast<std::int64_t>(head.variables()),
+            "variable out of range");
+    require(lo.data()[k] <= hi.data()[k], "lo must not exceed hi");
+  }
+}
+
 // Lets Ctrl-C end a long computation: raises KeyboardInterrupt in the calling thread.
 void check_signals() {
   nb::gil_scoped_acquire gil;
@@ -16,18 +28,6 @@ namespace {
 void tell_python(void* listener, const News& news) {
   nb::gil_scoped_acquire gil;
   nb::handle(static_cast<PyObject*>(listener))(news.phase, news.done, news.total, news.value);
-}
-
-void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
-                 const In1<double>& hi) {
-  require(moved.shape(0) == lo.shape(0) && moved.shape(0) == hi.shape(0),
-          "moved, lo and hi must have the same length");
-  for (std::size_t k = 0; k < moved.shape(0); ++k) {
-    require(moved.data()[k] >= 0 &&
-                moved.data()[k] < static_cast<std::int64_t>(head.variables()),
-            "variable out of range");
-    require(lo.data()[k] <= hi.data()[k], "lo must not exceed hi");
-  }
 }
 
 Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
@@ -75,12 +75,7 @@ void bind_head(nb::module_& m) {
   nb::class_<Head>(m, "Head")
       .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
       .def_prop_ro("members", &Head::members)
-      .def_prop_ro("worn", [](const Head& h) { return h.F.worn(); })
       .def_prop_ro("rough", [](const Head& h) { return h.F.largest_error() > 0.0; })
-      .def_prop_ro("cache_bytes", [](const Head& h) { return h.gram.cache_bytes(); })
-      // What a path may hold of kernel values.
-      .def_prop_ro("block_bytes",
-                   [](const Head& h) { return MarginBlock::bytes(h.members(), h.factor.size()); })
       .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
       .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
       // Slots of the members whose variables do not sum to 0, and these sums.
@@ -177,8 +172,6 @@ void bind_head(nb::module_& m) {
       .def("refresh", [](Head& h) { h.F.refresh(); }, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)
       .def("release", &Head::release)
-      .def("clear", &Head::clear)
-      .def("renew", &Head::renew, nb::call_guard<nb::gil_scoped_release>())
       .def_prop_ro("finite", &Head::finite)
       .def_prop_ro("marginless", [](const Head& h) { return h.scale(h.F.values()) == 0.0; })
       // Kx from scratch, for an audit
@@ -197,11 +190,6 @@ void bind_head(nb::module_& m) {
         return h.scale(to_vector(kx));
       })
       .def("rounding", &Head::rounding)
-      .def("audit",
-           [](const Head& h) {
-             const Audit a = h.audit();
-             return std::make_tuple(a.violation, a.scale, a.rounding, a.balanced);
-           })
       .def("objective",
            [](Head& h) {
              nb::gil_scoped_release release;
@@ -242,13 +230,6 @@ void bind_head(nb::module_& m) {
              return std::make_pair(r.converged, r.iterations);
            })
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
-      .def("polish",
-           [](Head& h, double goal, double floor, std::int64_t max_rounds, bool one_at_a_time) {
-             nb::gil_scoped_release release;
-             const Pace pace = one_at_a_time ? Pace::one : Pace::several;
-             const PolishResult r = polish(h, goal, floor, pace, max_rounds);
-             return std::make_pair(r.finished, r.rounds);
-           })
       .def("kernel_among",
            [](Head& h, const In1<std::int64_t>& variables) {
              const std::size_t n = variables.shape(0);

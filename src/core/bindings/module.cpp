@@ -9,7 +9,7 @@ NB_MODULE(_core, m) {
   bind_gram(m);
   bind_head(m);
   bind_lasvm(m);
-  bind_settle(m);
+  bind_solve(m);
   bind_leave_one_out(m);
   bind_lock(m);
 }

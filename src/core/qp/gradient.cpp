@@ -144,15 +144,13 @@ std::vector<double> Gradient::values_at(const Expansion& e,
                                         const std::vector<std::size_t>& wanted) {
   Slots targets(wanted.size());
   for (std::size_t k = 0; k < wanted.size(); ++k) targets[k] = h.slot[wanted[k]];
-  // What margin members mean to each other is known, unless a small head has it at hand with all
-  // the others that count.
+  // Kernel values among margin members are in the factor.
   constexpr std::size_t kFew = 16;  // part of the margin set: cheaper to compute than to read
   Positions place;
   std::vector<double> by_factor;
   const auto at_margin = static_cast<std::size_t>(std::count_if(
       wanted.begin(), wanted.end(), [&](std::size_t m) { return h.inside_any(m); }));
-  if (at_margin > h.factor.size() / kFew)
-    place = product_by_factor(e, by_factor);
+  if (at_margin > h.factor.size() / kFew) place = product_by_factor(e, by_factor);
   if (place.empty()) return h.gram.expand(e.slots, e.coef, targets);
   Expansion rest;
   for (std::size_t k = 0; k < e.coef.size(); ++k)

@@ -229,6 +229,7 @@ struct Head {
 struct PathResult {
   bool finished;
   std::int64_t breakpoints;
+  bool leapt = false;  // straight to the end
 };
 
 // Move boxes and targets to new values along the path of optima.

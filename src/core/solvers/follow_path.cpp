@@ -56,7 +56,7 @@ std::vector<std::int64_t> latecomers(Head& h) {
 PathResult walk(Head& head, const std::vector<std::int64_t>& moved, const std::vector<double>& lo,
                 const std::vector<double>& hi, const PerGroup& target) {
   Path straight(head, moved, lo, hi, target);
-  if (straight.leap()) return {true, std::max<std::int64_t>(1, straight.changes_made())};
+  if (straight.leap()) return {true, std::max<std::int64_t>(1, straight.changes_made()), true};
   if (!head.factored()) return {false, 0};
   return Path(head, moved, lo, hi, target).run();
 }
@@ -113,7 +113,7 @@ PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
     const std::vector<std::int64_t> late = latecomers(head);
     if (late.empty() || late.size() > kFew) break;  // the polish lets many enter at once
     const PathResult more = open_again(head, late);
-    result = {more.finished, result.breakpoints + more.breakpoints};
+    result = {more.finished, result.breakpoints + more.breakpoints, result.leapt && more.leapt};
   }
   return result;
 }

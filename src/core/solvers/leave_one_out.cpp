@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "solvers/settle.hpp"
+#include "solvers/solve.hpp"
 #include "linalg/watch.hpp"
 
 namespace supple {
@@ -64,12 +64,9 @@ bool close(Head& h, const Departure& d) {
   }
   const PathResult path = follow_path(h, moved, lo, hi, d.target);
   if (!path.finished || path.breakpoints == 0) return path.finished;
-  Quality found = quality(h);
-  if (!found.sharp) {
-    make_exact(h);
-    found = quality(h);
-  }
-  return found.settled && found.kept && h.finite();
+  std::int64_t polishes = 0;
+  const Quality found = mend(h, polishes);
+  return found.settled && found.within_tolerance && h.finite();
 }
 
 }  // namespace

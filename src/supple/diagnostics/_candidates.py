@@ -15,16 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from supple._core import Head, Standing, gather_margin
+from supple._core import Head, Standing, gather_margin, make_ready_for_paths
 from supple.diagnostics._solutions import Solution, solution
 from supple.engine import State
-from supple.engine.departures import made_ready
 from supple.engine.head import HeadState, Key, effective_weight
 from supple.errors import InexactWarning, warn_user
 from supple.interrupts import Interruptible
 from supple.problems import CSVC
 from supple.qp import Move
-from supple.solvers import settle
+from supple.solvers import solve
 
 _TIE = 1e-9  # scores that are no further apart are the same up to rounding
 
@@ -158,7 +157,7 @@ class _Machine:
     def admit(self, guests: NDArray[np.int64], rows: _Rows) -> None:
         """Let guests in, with empty boxes."""
         core, self._guests, self._rows = self._head.core, guests, rows
-        ready = made_ready(core)
+        ready = make_ready_for_paths(core)
         count = len(guests)
         self._members, _ = core.admit(guests, np.ones(count), np.zeros(count, dtype=np.uint8))
         if core.rough:
@@ -207,8 +206,8 @@ class _Machine:
             self._c[at] = side
             core.set_c(self._c)
             with Interruptible():
-                outcome = settle(core, Move(at, *box, self._target), state.settings, cold=False)
-            self.n_inexact += not outcome.kept
+                result = solve(core, Move(at, *box, self._target), state.settings, cold=False)
+            self.n_inexact += not result.within_tolerance
             yield at[0], abs(bound)
         finally:
             self._ready.put_back(core)

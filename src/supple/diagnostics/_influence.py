@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import Standing, gather_margin
+from supple._core import Standing, gather_margin, make_ready_for_paths
 from supple.diagnostics._checks import check_kind, examine, require_rows
 from supple.diagnostics._losses import ClassLoss, Loss, OutlierLoss, loss_for
 from supple.diagnostics._solutions import Solution, decide, solution
 from supple.engine import State
-from supple.engine.departures import departures, made_ready, move_without
+from supple.engine.departures import departures, move_without
 from supple.engine.head import HeadState
 from supple.errors import InexactWarning, InfeasibleError, warn_user
 from supple.estimators._ids import IdsLike
@@ -23,7 +23,7 @@ from supple.estimators._params import resolve_threads
 from supple.interrupts import Interruptible, Shielded
 from supple.locks import guards
 from supple.progress import SILENCE, Progress
-from supple.solvers import settle
+from supple.solvers import solve
 
 __all__ = ["Influence", "influence"]
 
@@ -286,14 +286,14 @@ class _Run:
         state, core = self.state, head.core
         leaving = departures(state, head, slots)
         with Interruptible(), self._progress or SILENCE:
-            if made_ready(core):
+            if make_ready_for_paths(core):
                 gather_margin(core)
         ready, found = Standing(core), []
         for k in range(len(slots)):
             with Interruptible(), self._progress or SILENCE:
-                outcome = settle(core, move_without(core, leaving, k), state.settings, cold=False)
+                result = solve(core, move_without(core, leaving, k), state.settings, cold=False)
                 found.append(solution(state, core))
-            self._n_inexact += not outcome.kept
+            self._n_inexact += not result.within_tolerance
             ready.put_back(core)
         return found
 

@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from supple._core import Standing, gather_margin
+from supple._core import Standing, gather_margin, make_ready_for_paths
 from supple.diagnostics._checks import examine
 from supple.diagnostics._conformal_checks import check_level, fresh, held
 from supple.engine import State
-from supple.engine.departures import made_ready
 from supple.errors import InexactWarning, InfeasibleError, warn_user
 from supple.estimators import SVR
 from supple.estimators._ids import IdsLike
@@ -21,7 +20,7 @@ from supple.interrupts import Interruptible, Shielded
 from supple.locks import guards
 from supple.problems import EpsSVR
 from supple.qp import Move
-from supple.solvers import settle
+from supple.solvers import solve
 
 __all__ = ["ConformalRegressor"]
 
@@ -192,7 +191,7 @@ def _without_each(
     standing = Standing(core)
     try:
         with Interruptible():
-            if made_ready(core):
+            if make_ready_for_paths(core):
                 gather_margin(core)
             members = core.slot
             kernel = state.kernel_values(points, members)
@@ -216,11 +215,11 @@ def _without_each(
             own_variables = core.variables_at(slots[k : k + 1])
             zero = np.zeros(len(own_variables))
             with Interruptible():
-                outcome = settle(
+                result = solve(
                     core, Move(own_variables, zero, zero, core.target[:1]), state.settings,
                     cold=False,
                 )  # fmt: skip
-            inexact += not outcome.kept
+            inexact += not result.within_tolerance
             out[:, k], fitted_now = now()
             residual[k] = abs(state.y[slots[k]] - fitted_now[place[slots[k]]])
             ready.put_back(core)

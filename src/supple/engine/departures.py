@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import OPEN, SOLVED, Head, Standing, leave_out, make_exact
+from supple._core import OPEN, SOLVED, Head, Standing, leave_out, make_ready_for_paths
 from supple.engine.head import Examples, HeadState
 from supple.engine.state import State
 from supple.errors import InfeasibleError
 from supple.interrupts import Interruptible
 from supple.progress import SILENCE, Progress
 from supple.qp import Move
-from supple.solvers import Settings, settle
+from supple.solvers import Settings, solve
 
 _AT_A_TIME = 64  # examples from one word about the progress to the next
 
@@ -102,7 +102,7 @@ def answers(
     standing = Standing(core)
     try:
         with Interruptible(), progress or SILENCE:
-            ready = made_ready(core)
+            ready = make_ready_for_paths(core)
         for start in range(0, n if ready else 0, _AT_A_TIME):
             part = slice(start, start + _AT_A_TIME)
             if progress is not None:
@@ -127,30 +127,17 @@ def answers(
     return Answers(value, 16.0 * np.abs(scale) * rounding, answer >= SOLVED, kept)
 
 
-def made_ready(core: Head) -> bool:
-    """Return whether paths can be followed; F and the factor are built again if need be."""
-    # The kernel values of the margin set must fit into memory as the row cache does.
-    if 8 * core.members * (core.n_margin + 16) > core.cache_bytes:
-        return False
-    core.renew()
-    if core.rough:
-        core.refresh()
-    if not core.factored:
-        make_exact(core)
-    return bool(core.factored)
-
-
 def _by_solver(
     core: Head, leaving: Departures, settings: Settings
 ) -> tuple[float, NDArray[np.float64], float, bool]:
     """Return F, mu, their rounding, and whether they are exact, by whichever solver can."""
     standing = Standing(core)
     try:
-        outcome = settle(core, move_without(core, leaving, 0), settings, cold=False)
+        result = solve(core, move_without(core, leaving, 0), settings, cold=False)
         if core.rough:
             core.refresh()
         (member,) = np.flatnonzero(core.slot == leaving.slots[0])
         mu = np.array(core.mu[: leaving.targets.shape[1]])
-        return float(core.kx[member]), mu, core.rounding(), outcome.kept
+        return float(core.kx[member]), mu, core.rounding(), result.within_tolerance
     finally:
         standing.put_back(core)

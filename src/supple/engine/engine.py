@@ -29,7 +29,7 @@ from supple.memory import Change, KeepAll, Memory
 from supple.problems import Problem
 from supple.progress import SILENCE
 from supple.qp import Parts
-from supple.solvers import Outcome
+from supple.solvers import SolveResult
 
 __all__ = ["Engine"]
 
@@ -283,12 +283,12 @@ class Engine:
             else:
                 concerned[key] = moving[state.plan.members(key, y_moving)]
             heads[key] = head
-        outcomes: dict[Key, Outcome] = {}
+        results: dict[Key, SolveResult] = {}
         try:
             if fresh:  # which is rare in a stream
                 parts = self._parts_of_new(op, list(fresh), leaving)
-                outcomes = self._start(fresh, parts, examples, problem)
-                if not outcomes:
+                results = self._start(fresh, parts, examples, problem)
+                if not results:
                     concerned |= zip(fresh, parts.split(parts.places), strict=True)
             for number, (key, members) in enumerate(concerned.items(), start=1):
                 if not (len(members) or problem.needs_mass):
@@ -300,32 +300,32 @@ class Engine:
                 only_leave = len(leaving) == len(slots) and head.ready and not problem.needs_mass
                 with Interruptible(), self.run.progress or SILENCE:
                     if only_leave and len(leaving):
-                        outcomes[key] = head.close(members, problem, settings)
+                        results[key] = head.close(members, problem, settings)
                     else:
-                        outcomes[key] = head.update(
+                        results[key] = head.update(
                             examples, members, problem, settings, other_kernel=other_kernel
                         )
         finally:
             state.gram.core.release()
         state.head_states = heads
-        if any(outcome.indefinite for outcome in outcomes.values()):
+        if any(result.indefinite for result in results.values()):
             self._go_on_inexactly(op, slots, weight, counts, leaving)
             return
         state.per_class = counts
-        op.note(outcomes)
-        self._warn(max((o.kkt for o in outcomes.values() if not o.kept), default=0.0))
+        op.note(results)
+        self._warn(max((r.kkt for r in results.values() if not r.within_tolerance), default=0.0))
 
     def _start(
         self, fresh: Mapping[Key, HeadState], parts: Parts, examples: Examples, problem: Problem
-    ) -> dict[Key, Outcome]:
+    ) -> dict[Key, SolveResult]:
         """Bring new heads to their first optimum together, or none if that cannot be done."""
-        if not self.state.settings.together:
+        if not self.state.settings.can_batch_start:
             return {}
         with Interruptible(), self.run.progress or SILENCE:
-            outcomes = start_together(
+            results = start_together(
                 list(fresh.values()), parts, examples, problem, self.state.settings
             )
-        return dict(zip(fresh, outcomes, strict=True)) if outcomes else {}
+        return dict(zip(fresh, results, strict=True)) if results else {}
 
     def _parts_of_new(self, op: Operation, keys: list[Key], leaving: np.ndarray) -> Parts:
         """Return the slots of the examples that take part in these heads, and their targets."""

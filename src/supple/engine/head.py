@@ -13,7 +13,7 @@ from supple.errors import InvalidInputError, SolverError
 from supple.gram import Gram
 from supple.problems import Problem
 from supple.qp import Move, Parts, Readout, Rows
-from supple.solvers import Outcome, Settings, settle, settle_first
+from supple.solvers import Settings, SolveResult, solve, solve_first
 
 __all__ = [
     "Examples",
@@ -152,7 +152,7 @@ class HeadState:
         settings: Settings,
         *,
         other_kernel: bool,
-    ) -> Outcome:
+    ) -> SolveResult:
         """Bring the head to the optimum; `slots` are the members that are new or have changed."""
         rows = examples.rows(self.key, slots, problem)
         # New members enter with empty boxes.
@@ -176,20 +176,20 @@ class HeadState:
             rows = examples.rows(self.key, self.core.slot, problem)
             variables = np.arange(self.core.members * problem.per)
         move = Move(variables, rows.lo, rows.hi, problem.targets(t, mass))
-        return self._note(settle(self.core, move, settings, cold=cold))
+        return self._note(solve(self.core, move, settings, cold=cold))
 
-    def _note(self, outcome: Outcome) -> Outcome:
+    def _note(self, result: SolveResult) -> SolveResult:
         if not self.core.finite:
             raise SolverError(
                 "The solution overflows: kernel values of these examples are of too different "
                 "sizes. Scale the features, or lower C, gamma or degree. The model is unchanged."
             )
         self.ready, self.reason = True, ""
-        self.iterations = outcome.breakpoints + outcome.iterations
-        self.converged = outcome.kept
-        return outcome
+        self.iterations = result.breakpoints + result.iterations
+        self.converged = result.within_tolerance
+        return result
 
-    def close(self, slots: np.ndarray, problem: Problem, settings: Settings) -> Outcome:
+    def close(self, slots: np.ndarray, problem: Problem, settings: Settings) -> SolveResult:
         """Bring the head to the optimum without these members, whose boxes close.
 
         For a head that is ready, of a problem whose targets do not depend on the members.
@@ -197,7 +197,7 @@ class HeadState:
         variables = self.core.variables_at(slots)
         zero = np.zeros(len(variables))
         move = Move(variables, zero, zero, problem.targets(_NOTHING, _NOTHING))
-        return self._note(settle(self.core, move, settings, cold=not self.converged))
+        return self._note(solve(self.core, move, settings, cold=not self.converged))
 
     def _replace_c(self, variables: np.ndarray, values: np.ndarray) -> bool:
         c = np.empty(len(variables))
@@ -207,13 +207,13 @@ class HeadState:
         self.core.set_c(c)
         return True
 
-    def _wait(self, reason: str, per: int) -> Outcome:
+    def _wait(self, reason: str, per: int) -> SolveResult:
         """Close all boxes."""
         zero = np.zeros(self.core.members * per)
         self.core.jump(np.arange(len(zero)), zero, zero, [0.0, 0.0])
         self.core.forget_factor()
         self.record = (False, reason, 0, True)
-        return Outcome("none")
+        return SolveResult()
 
 
 @dataclass(slots=True)
@@ -242,7 +242,7 @@ def start_together(
     examples: Examples,
     problem: Problem,
     settings: Settings,
-) -> list[Outcome]:
+) -> list[SolveResult]:
     """Bring empty heads to their first optimum, in one call of the core.
 
     Nothing is done, and the result is empty, if one of them has to wait for more examples.
@@ -256,16 +256,16 @@ def start_together(
     if any(problem.obstacle(*mass) for mass in masses):
         return []
     targets = [problem.targets(*mass) for mass in masses]
-    outcomes = settle_first(
+    results = solve_first(
         [head.core for head in heads],
         parts,
         rows,
         targets if problem.needs_mass else targets * len(heads),
         settings,
     )
-    for head, outcome in zip(heads, outcomes, strict=True):
-        head._note(outcome)
-    return outcomes
+    for head, result in zip(heads, results, strict=True):
+        head._note(result)
+    return results
 
 
 def _variables(members: np.ndarray, per: int) -> np.ndarray:

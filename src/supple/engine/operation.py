@@ -18,7 +18,7 @@ from supple.engine.step import Run, Step
 from supple.interrupts import Transaction
 from supple.memory import Memory
 from supple.progress import SILENCE
-from supple.solvers import Outcome
+from supple.solvers import Route, SolveResult
 
 __all__ = ["Operation"]
 
@@ -46,7 +46,7 @@ class Operation:
         self.run = run
         self._keep = keep
         self.before = state.n
-        self.outcomes: list[Outcome] = []
+        self.results: list[SolveResult] = []
         self.forgotten: list[Any] = []  # ids of examples that the memory let go
         self._kkt = 0.0
         self._iterations: Counter[Key] = Counter()
@@ -119,15 +119,13 @@ class Operation:
 
     def step(self, action: str, ids: np.ndarray) -> Step:
         """Return the record of the operation."""
-        outcomes = self.outcomes or [Outcome("none")]
-        solvers = [outcome.solver for outcome in outcomes]
         heads = self.state.head_states.values()
         step = Step(
             action=action,
             ids=ids,
-            solver=next((s for s in ("smo", "path", "simple", "lasvm") if s in solvers), "none"),
-            breakpoints=sum(outcome.breakpoints for outcome in outcomes),
-            iterations=sum(outcome.iterations for outcome in outcomes),
+            route=max((r.route for r in self.results), default=Route.none).name,
+            breakpoints=sum(r.breakpoints for r in self.results),
+            iterations=sum(r.iterations for r in self.results),
             n_margin=sum(head.core.n_margin for head in heads),
             kkt=self._kkt,
             seconds=time.perf_counter() - self._start,
@@ -267,12 +265,12 @@ class Operation:
             self._protected.add(head.key)
             self.undo.append(head.restorer())
 
-    def note(self, outcomes: Mapping[Key, Outcome]) -> None:
+    def note(self, results: Mapping[Key, SolveResult]) -> None:
         """Note what the solvers did in heads, all of which are at an optimum again."""
-        self.outcomes += outcomes.values()
-        self._kkt = max((outcome.kkt for outcome in outcomes.values()), default=0.0)
-        for key, outcome in outcomes.items():
-            self._iterations[key] += outcome.breakpoints + outcome.iterations
+        self.results += results.values()
+        self._kkt = max((r.kkt for r in results.values()), default=0.0)
+        for key, result in results.items():
+            self._iterations[key] += result.breakpoints + result.iterations
 
 
 def _mean(X: Any, share: np.ndarray) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -181,8 +180,8 @@ class State:
 
     def settings_for(self, kernel: Kernel) -> Settings:
         """Return the settings of the solvers for another kernel."""
-        return replace(
-            self.settings, exact=kernel.definite is not False, trusted=kernel.definite is True
+        return self.settings.replace(
+            exact=kernel.definite is not False, trusted=kernel.definite is True
         )
 
     # ------------------------------------------------------------------ heads

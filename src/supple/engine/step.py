@@ -21,7 +21,7 @@ class Step(NamedTuple):
 
     action: str
     ids: np.ndarray  # that the operation was asked for
-    solver: str
+    route: str  # of the machine that took most work; see supple.solvers.Route
     breakpoints: int
     iterations: int
     n_margin: int

@@ -245,7 +245,7 @@ class BaseSVM(FittedAttributes, ABC):
         model.drop_labels()
         if self.verbose:
             print(
-                f"[{type(self).__name__}] {action} {len(step.ids)}: {step.solver}, "
+                f"[{type(self).__name__}] {action} {len(step.ids)}: {step.route}, "
                 f"{step.breakpoints} breakpoints, {step.iterations} iterations, "
                 f"{step.n_margin} on the margin, KKT {step.kkt:.1e}, {1e3 * step.seconds:.2f} ms"
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -235,7 +234,10 @@ class LASVC(BaseClassifier):
         return problems.CSVC(float(params["C"]))
 
     def _settings(self, params: Mapping[str, Any], kernel: Kernel) -> Settings:
-        return replace(super()._settings(params, kernel), exact=False)  # which it never claims
+        settings = super()._settings(params, kernel)
+        return settings.replace(
+            exact=False, trusted=settings.trusted
+        )  # it never claims to be exact
 
     def _engine(self, params: Mapping[str, Any], state: State, memory: Memory) -> OnlineEngine:
         schedule = Schedule(

@@ -233,7 +233,7 @@ class Canvas:
         yield entry
         entry["microseconds"] = 1e6 * (time.perf_counter() - begun)
         entry["steps"] = [
-            {"action": step.action, "route": step.solver, "breakpoints": step.breakpoints,
+            {"action": step.action, "route": step.route, "breakpoints": step.breakpoints,
              "iterations": step.iterations}
             for step in self._steps[-20:]
         ]  # fmt: skip

@@ -218,7 +218,7 @@ def test_paths_that_fail_are_left_to_the_solvers(kernel, monkeypatch):
         model = fitted(problem, kernel, X, y, score)
         expected = leave_one_out(model)
         with monkeypatch.context() as patched:
-            patched.setattr(departures, "made_ready", never)
+            patched.setattr(departures, "make_ready_for_paths", never)
             found = leave_one_out(model)
         np.testing.assert_allclose(found.decision, expected.decision, **EXACT)
 

@@ -1,0 +1,335 @@
+#include "solvers/solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace supple {
+
+namespace {
+
+constexpr double kAccepted = 1e-9;    // KKT violation / scale of c that ends the search
+constexpr double kRoundings = 16.0;   // within so many a state is as good as rounding permits
+// The gap from which the polish needs only few changes of the margin set, each of which costs little
+// where the head is small.
+constexpr double kHandover = 0.005, kHandoverSmall = 0.01;
+constexpr std::size_t kSmall = 2048;    // members
+constexpr std::size_t kViolators = 32;  // part of the margin set: fewer are left to the polish
+constexpr std::size_t kFewMoved = 16, kFewMembers = 300;  // the path is then cheaper
+constexpr int kRounds = 5;              // of descent and polish
+constexpr std::size_t kRetried = 1000;  // members of a head that another round costs little
+// Members up to which violators may be admitted singly: as a last resort, and before that where it
+// is cheap.
+constexpr std::size_t kSingly = 5000, kWalking = 20'000;
+constexpr double kReach = 1e-6;  // rounding, relative to the scale of c: beyond it no iterations help
+constexpr std::int64_t kPatience = 1'000'000;  // SMO iterations between two polishes of a hard problem
+
+Quality judge(const Audit& a) {
+  return {a.violation / a.scale,
+          a.violation / a.scale <= kPromised,
+          a.balanced && a.violation <= kRoundings * a.rounding,
+          a.violation <= std::max(kAccepted * a.scale, kRoundings * a.rounding)};
+}
+
+// Where K and C are huge, or after many changes, the Kx carried along says little: look again.
+Quality judge_again(Head& h, const Audit& a) {
+  const double gathered = std::sqrt(1.0 + static_cast<double>(h.F.updates()));
+  if (!(kRoundings * gathered * a.rounding > kPromised * a.scale)) return judge(a);
+  h.F.refresh();
+  h.balance_mu();
+  return judge(h.audit());
+}
+
+Quality quality(Head& h) { return judge_again(h, h.audit()); }
+
+// Factor the margin system anew when many variables joined or left it.
+void factor_margin(Head& h) {
+  // Those that had to be left out would be again; the polish slides them to a bound.
+  if (!h.nearly_factored() && h.margin_changes() != h.factor.left_out()) h.build_factor();
+}
+
+// Make the state exact, to rounding if possible, and never worse than it was.
+Audit make_exact(Head& h) {
+  const Audit before = h.audit();
+  const Solution state = h.solution();
+  factor_margin(h);
+  const double floor = kRoundings * before.rounding;
+  polish(h, std::min(4.0 * before.rounding, 1e-10 * before.scale), floor, Pace::several,
+         static_cast<std::int64_t>(100 + h.members() / 10));
+  const Audit after = h.audit();
+  if (after.violation <= std::max(before.violation, floor)) return after;
+  // On a margin system that is singular to rounding the active set may wander.
+  h.restore(state);
+  h.F.catch_up();
+  return h.audit();
+}
+
+// The kernel values of the margin set must fit into memory as the row cache does.
+bool block_fits(const Head& h) {
+  return MarginBlock::bytes(h.members(), h.factor.size()) <= h.gram.cache_bytes();
+}
+
+// Whether the factor holds the margin set; it is built again if need be.
+bool has_factor(Head& h) {
+  if (!h.factored()) make_exact(h);  // restored or unpickled
+  return h.factored();  // it cannot where the margin system is singular to rounding
+}
+
+// Whether the polish alone is cheaper: few variables are to enter a margin set at hand, or one of a
+// model that comes from a file and has to be factored first.
+bool nearly_optimal(const Head& h, double eps) {
+  const bool factored = h.factor.size() > 0;
+  const std::size_t n_margin = factored ? h.factor.size() : h.n_inside();
+  const std::size_t changes = factored ? h.margin_changes() : 0;
+  return n_margin > 0 && h.violators(eps) + changes <= n_margin / kViolators;
+}
+
+std::int64_t many_rounds(const Head& h) {
+  return 100 + 20 * static_cast<std::int64_t>(h.members());
+}
+
+struct Released {  // the copy of the examples that blocks are computed from
+  Head& head;
+  ~Released() { head.release(); }
+};
+
+class Solver {
+ public:
+  Solver(Head& head, const Move& move, const Settings& settings, const DefiniteTest& is_definite)
+      : h(head), move_(move), s(settings), is_definite_(is_definite) {}
+  SolveResult run(bool cold);
+
+ private:
+  bool by_path();
+  void simple();
+  void batch();
+  void afresh();
+  bool descend(double tol, std::int64_t limit, bool first);
+  bool jump() { return h.jump(move_.variables, move_.lo, move_.hi, move_.target); }
+  bool path_is_cheaper() const;
+  bool definite() { return s.trusted || is_definite_(h); }
+  bool walks() const;
+  bool admit_singly(std::int64_t limit);
+  Quality make_exact() { return ++r.polishes, judge_again(h, supple::make_exact(h)); }
+  Quality solve_singly(std::int64_t limit);
+  void end(const Quality& reached);
+  void end_indefinite();
+
+  Head& h;
+  const Move& move_;
+  const Settings& s;
+  const DefiniteTest& is_definite_;
+  SolveResult r;
+};
+
+void Solver::end(const Quality& reached) {
+  r.kkt = reached.kkt;
+  r.reason = reached.within_tolerance ? Reason::none : Reason::rounding;
+}
+
+void Solver::end_indefinite() {
+  h.forget_factor();
+  r.reason = Reason::indefinite;
+}
+
+SolveResult Solver::run(bool cold) {
+  const bool try_path = s.exact && !s.simple && !cold && path_is_cheaper() && has_factor(h);
+  if (try_path && by_path()) return r;
+  const bool from_zero = h.mass() == 0.0;
+  if (!jump()) {
+    r.reason = Reason::infeasible;
+    return r;
+  }
+  const Released scope{h};
+  if (s.simple && s.exact) {
+    simple();
+    return r;
+  }
+  batch();
+  if (r.reason == Reason::rounding && s.max_iter < 0 && s.exact && !from_zero) afresh();
+  return r;
+}
+
+bool Solver::path_is_cheaper() const {
+  return block_fits(h) && (move_.variables.size() <= kFewMoved ||
+                             h.members() <= kFewMembers);
+}
+
+bool Solver::by_path() {
+  const PathResult path = follow_path(h, move_.variables, move_.lo, move_.hi, move_.target);
+  r.breakpoints = path.breakpoints;
+  r.route = path.leapt ? Route::leap : Route::path;
+  if (!path.finished) return false;
+  if (path.breakpoints == 0) return true;  // only bounds that nobody touches have moved
+  h.renew();
+  const Quality found = mend(h, r.polishes);
+  end(found);
+  return found.settled && found.within_tolerance;
+}
+
+// SimpleSVM: the worst violator joins the margin set, one after the other.
+void Solver::simple() {
+  r.route = Route::simple;
+  const bool limited = s.max_iter >= 0;
+  if (!admit_singly(limited ? s.max_iter : many_rounds(h)) && limited) {
+    r.kkt = quality(h).kkt;
+    r.reason = Reason::iteration_limit;
+    return;
+  }
+  if (!definite()) return end_indefinite();
+  const Quality found = make_exact();
+  end(found);
+  if (!found.settled) batch();  // a margin system that is singular to rounding
+}
+
+// Descent, then the polish; again from there, with a tighter tolerance, if need be.
+void Solver::batch() {
+  const bool limited = s.max_iter >= 0;
+  const std::int64_t before = r.iterations;
+  std::int64_t patience = s.exact ? 10'000 + 20 * static_cast<std::int64_t>(h.members())
+                                  : most_iterations(h);
+  double tol = s.tol;
+  Quality best{}, now{};
+  Solution state;
+  bool at_best = false;
+  const auto compare = [&](bool first) {
+    at_best = first || now.kkt < best.kkt;
+    if (!at_best) return;
+    best = now;
+    state = h.solution();
+  };
+  for (int round = 0; round < kRounds; ++round) {
+    const std::int64_t limit = limited ? s.max_iter - (r.iterations - before) : patience;
+    const bool converged = descend(tol, limit, round == 0);
+    if (!s.exact || (limited && !converged)) {
+      r.kkt = quality(h).kkt;
+      r.reason = converged ? Reason::none : Reason::iteration_limit;
+      return;
+    }
+    if (!definite()) return end_indefinite();
+    h.renew();
+    now = make_exact();
+    if (now.sharp) return end(now);
+    compare(round == 0);
+    if (round == 0 && !best.within_tolerance && !s.simple && walks()) {
+      // Features of very different scales, a linear kernel: SMO would crawl.
+      now = solve_singly(4 * static_cast<std::int64_t>(h.members()));
+      compare(false);
+    }
+    if (best.settled || (!at_best && best.kkt <= kPromised)) {
+      // Good, or further rounds only change the rounding. Where the whole problem is near rounding
+      // (a kernel of almost equal values), a small one deserves another try.
+      if (h.members() > kRetried || tol == 0.0) break;
+      tol = 0.0;
+    } else {
+      tol *= 1e-2;
+    }
+    h.F.refresh();
+    const Audit a = h.audit();
+    if (a.rounding <= kReach * a.scale)
+      patience = std::max(patience, std::min(3 * patience, kPatience));
+  }
+  if (!at_best) h.restore(state);
+  if (!best.within_tolerance && h.members() <= kSingly && !s.simple) {
+    now = solve_singly(many_rounds(h));
+    compare(false);
+    if (!at_best) h.restore(state);
+  }
+  end(best);
+}
+
+// Solve from x = 0, as a fit would, and keep the better of both states.
+void Solver::afresh() {
+  const Solution state = h.solution();
+  const SolveResult reached = r;
+  h.clear();
+  if (jump()) {
+    batch();
+    if (r.kkt < reached.kkt || r.reason == Reason::indefinite) return;
+  }
+  h.restore(state);
+  r.kkt = reached.kkt;
+  r.reason = reached.reason;
+}
+
+// Lower the gap to `tol`, or as far as it takes for the polish to do the rest. `first`: nothing has
+// been tried since boxes and targets moved.
+bool Solver::descend(double tol, std::int64_t limit, bool first) {
+  // LIBSVM's stopping gap, but relative where the scale of the problem is small.
+  const double scale = std::min(1.0, h.magnitude(h.F.values()));
+  const double eps = std::max(tol * scale, 4.0 * h.rounding());
+  const auto by = [&](Route route, const SmoResult& found) {
+    r.route = std::max(r.route, route);
+    r.iterations += found.iterations;
+    return found.converged;
+  };
+  if (first && nearly_optimal(h, eps)) return by(Route::polish, {true, 0});
+  if (first && s.exact && h.gram.has_blocks()) {
+    const double handover = h.members() > kSmall ? kHandover : kHandoverSmall;
+    const double goal = s.trusted ? std::max(eps, handover * scale) : eps;
+    const SmoResult found = block_smo(h, goal, limit, s.shrinking, s.trusted);
+    if (by(Route::block, found) || found.iterations == limit) return found.converged;
+    limit = limit >= 0 ? limit - found.iterations : -1;
+    h.F.refresh();  // single precision leads no further
+  }
+  return by(Route::smo, smo(h, eps, limit));
+}
+
+// Let violators of more than `tol` join the margin set one after the other, from any x.
+bool Solver::admit_singly(std::int64_t limit) {
+  if (h.F.largest_error() > 0.0) h.F.refresh();
+  factor_margin(h);
+  const double tolerance = s.tol * std::min(1.0, h.audit().scale);
+  const PolishResult found = polish(h, tolerance, tolerance, Pace::one, limit);
+  if (s.simple) r.iterations += found.rounds;
+  h.F.refresh();  // the rows added step by step have left rounding errors
+  return found.finished;
+}
+
+// The margin set is so small that to admit one costs but a look at all.
+bool Solver::walks() const {
+  return h.members() <= kWalking && h.factor.size() * h.factor.size() <= 16 * h.members();
+}
+
+Quality Solver::solve_singly(std::int64_t limit) {
+  admit_singly(limit);
+  return make_exact();
+}
+
+}  // namespace
+
+Quality mend(Head& h, std::int64_t& polishes) {
+  const Quality found = quality(h);
+  if (found.sharp) return found;
+  ++polishes;
+  return judge_again(h, make_exact(h));
+}
+
+bool make_ready_for_paths(Head& h) {
+  if (!block_fits(h)) return false;
+  h.renew();
+  if (h.F.largest_error() > 0.0) h.F.refresh();
+  return has_factor(h);
+}
+
+std::int64_t most_iterations(const Head& h) {
+  return 1'000'000 + 100 * static_cast<std::int64_t>(h.members());
+}
+
+SolveResult solve(Head& h, const Move& move, const Settings& settings, bool cold,
+                  const DefiniteTest& is_definite) {
+  return Solver(h, move, settings, is_definite).run(cold);
+}
+
+SolveResult solve(Head& h, const Beginning& start, const Settings& settings,
+                  const DefiniteTest& is_definite) {
+  h.admit(start.slots, start.c, start.groups, start.count);
+  const std::size_t n = h.variables();
+  Move move{std::vector<std::int64_t>(n), {start.lo, start.lo + n}, {start.hi, start.hi + n},
+            start.target};
+  std::iota(move.variables.begin(), move.variables.end(), 0);
+  return solve(h, move, settings, true, is_definite);
+}
+
+}  // namespace supple

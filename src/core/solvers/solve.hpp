@@ -1,0 +1,91 @@
+// The one entry to the solvers: brings a head to the optimum of its QP for new boxes and targets.
+// The optimum is the same whichever route leads there; the result names the route.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "qp/head.hpp"
+
+namespace supple {
+
+// The KKT violation, relative to the scale of c, above which the user is told.
+inline constexpr double kPromised = 1e-8;
+
+struct Settings {
+  double tol;             // gap that SMO is to reach where the scale of the problem is 1 or more
+  std::int64_t max_iter;  // iterations of SMO; unlimited if negative
+  bool shrinking;
+  bool exact;    // the kernel is not known to be indefinite
+  bool trusted;  // it is known to be positive semi-definite
+  bool simple;   // SimpleSVM instead of path, SMO and polish
+};
+
+// In the order of the work they stand for, within the path and within the batch way.
+enum class Route : std::uint8_t {
+  none,    // nothing was to be solved
+  leap,    // the end of the path, without its breakpoints
+  path,    // breakpoint by breakpoint
+  polish,  // Newton polish alone: x was nearly optimal
+  block,   // block solver, then polish
+  smo,     // SMO on kernel rows, then polish
+  simple,  // SimpleSVM
+};
+
+// Why the optimality conditions do not hold as promised.
+enum class Reason : std::uint8_t { none, iteration_limit, rounding, indefinite, infeasible };
+
+struct SolveResult {
+  Route route = Route::none;
+  std::int64_t breakpoints = 0, iterations = 0, polishes = 0;
+  double kkt = 0.0;  // largest violation of KKT, relative to the scale of c
+  Reason reason = Reason::none;
+  bool within_tolerance() const { return reason == Reason::none; }
+};
+
+// Asked where the kernel is neither trusted nor known to be indefinite: whether its matrix among
+// the support vectors has no negative eigenvalue.
+using DefiniteTest = std::function<bool(Head&)>;
+
+struct Move {
+  std::vector<std::int64_t> variables;
+  std::vector<double> lo, hi;
+  PerGroup target;
+};
+
+// `cold`: the state was not optimal before the move (first fit, other kernel or epsilon), so that
+// there is no path to follow.
+SolveResult solve(Head& head, const Move& move, const Settings& settings, bool cold,
+                  const DefiniteTest& is_definite);
+
+// The first optimum of a head that has no members yet.
+struct Beginning {
+  const std::int64_t* slots;
+  std::size_t count;
+  const double *c, *lo, *hi;  // per variable
+  const std::uint8_t* groups;
+  PerGroup target;
+};
+SolveResult solve(Head& head, const Beginning& beginning, const Settings& settings,
+                  const DefiniteTest& is_definite);
+
+// --- parts that leave-one-out uses, too ---
+
+// Quality of the state, used to decide on another round.
+struct Quality {
+  double kkt;             // largest violation of KKT, relative to the scale of c
+  bool within_tolerance;  // no more than was promised to the user
+  bool sharp;             // optimal to a few roundings
+  bool settled;           // good enough, or rounding allows no better
+};
+
+// Polishes unless the state is sharp, and counts that.
+Quality mend(Head& head, std::int64_t& polishes);
+// F in double precision and a factor of the margin set, for many paths from one optimum. False: the
+// margin system is singular to rounding, or its kernel values do not fit into memory.
+bool make_ready_for_paths(Head& head);
+// SMO iterations after which a head that nothing else can solve is given up: at an indefinite
+// kernel, or at a tolerance beyond rounding, SMO may never end by itself.
+std::int64_t most_iterations(const Head& head);
+
+}  // namespace supple

@@ -1,0 +1,83 @@
+"""Bring a head to the optimum of its QP after a move of boxes and targets.
+
+The core chooses the route (exact path, batch solvers and polish, SimpleSVM); the optimum is the
+same. Python adds the test of a kernel of unknown kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from supple._core import Reason, Route, Settings, SolveResult, most_iterations
+from supple._core import solve as _solve
+from supple._core import solve_first as _solve_first
+from supple.errors import SolverError
+from supple.qp import Move, Parts, Rows
+
+__all__ = [
+    "Reason",
+    "Route",
+    "Settings",
+    "SolveResult",
+    "most_iterations",
+    "solve",
+    "solve_first",
+]
+
+_SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
+
+
+def solve(head: Any, move: Move, settings: Settings, *, cold: bool) -> SolveResult:
+    """Bring `head` to the optimum with the boxes and targets of `move`.
+
+    Parameters
+    ----------
+    head : Head
+        State of the QP, optimal before the move unless `cold`.
+    cold : bool
+        The state is not optimal (first fit, other kernel or epsilon): only the batch way applies.
+    """
+    return _feasible(_solve(head, *move, settings, cold, _looks_definite))
+
+
+def solve_first(
+    heads: Sequence[Any],
+    parts: Parts,
+    rows: Rows,
+    targets: Sequence[Sequence[float]],
+    settings: Settings,
+) -> list[SolveResult]:
+    """Bring heads without members to their first optimum, all in one call of the core.
+
+    Parameters
+    ----------
+    heads : sequence of Head
+    parts : Parts
+        The members of each head.
+    rows : Rows
+        What these add to the programmes, head by head.
+    targets : sequence of sequence of float
+        For each head the sums over its groups.
+    """
+    results = _solve_first(
+        list(heads), parts.counts, parts.places, *rows, list(targets), settings, _looks_definite
+    )
+    return [_feasible(result) for result in results]
+
+
+def _feasible(result: SolveResult) -> SolveResult:
+    if result.reason is Reason.infeasible:
+        raise SolverError("no feasible point for the new boxes and targets")
+    return result
+
+
+def _looks_definite(head: Any) -> bool:
+    """Return whether the kernel matrix among (some) support vectors has no negative eigenvalue."""
+    support = np.flatnonzero(head.x)[:_SAMPLE]
+    if not len(support):
+        return True
+    eigenvalues = np.linalg.eigvalsh(head.kernel_among(support))
+    return bool(eigenvalues[0] >= -1e-8 * max(abs(eigenvalues[-1]), abs(eigenvalues[0])))
