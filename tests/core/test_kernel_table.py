@@ -199,7 +199,7 @@ MACHINES = {
     "SVIncrementalSVC": {},
     "SVIncrementalSVR": {},
     "RVC": {},
-    "RVR": {},
+    "RVR": {"gamma": 0.05},
 }
 
 
