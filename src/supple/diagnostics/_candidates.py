@@ -110,7 +110,8 @@ class _Reader:
         slack[(x > 0.0) & (x < width)] = 0.0
         if rows is not None:
             key = 2 * rows[self._slots] + (self._sides > 0.0)
-            x, width = np.bincount(key, x)[key], np.bincount(key, width)[key]
+            x = np.bincount(key, x)[key].astype(np.float64, copy=False)
+            width = np.bincount(key, width)[key].astype(np.float64, copy=False)
         score = np.full(len(x), -np.inf)
         np.divide(x, width, out=score, where=self._width > 0.0)
         score -= slack
