@@ -37,7 +37,7 @@ class Kernel:
     """What all kernels share.
 
     `definite` says whether every kernel matrix is positive semi-definite: True, False, or None
-    when nobody knows before the margin system has been factored.
+    if that is known only when the margin system has been factored.
     """
 
     @property

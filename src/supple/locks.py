@@ -2,9 +2,8 @@
 
 A method says by a decorator how it uses the model. :func:`reads` lets threads in together, and none
 while the model changes. :func:`writes` is for changes of the model itself, made alone.
-:func:`replaces` is for methods that build another model first: whoever else wants to change
-something waits, readers go on with the present model until the method swaps it within
-``guards(self).writing``.
+:func:`replaces` is for methods that build another model first: other changes wait, and
+readers go on with the present model until the method swaps it within ``guards(self).writing``.
 
 A thread may read within its own reading and writing and write within its own writing. To write
 within a reading is an error. The lock is in the core (lock.hpp), which is where waiting threads can
@@ -69,5 +68,5 @@ def replaces(method: _Method) -> _Method:
 
 
 def writes(method: _Method) -> _Method:
-    """Let `method` change the model while nobody else uses it."""
+    """Let `method` change the model while no other thread uses it."""
     return _within(2, method)

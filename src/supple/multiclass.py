@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.qp import Parts
+from supple.qp import HeadMembers
 
 __all__ = ["OneVsOne", "OneVsRest", "Plan", "Single"]
 
@@ -29,7 +29,7 @@ class Plan(Protocol):
     def members(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return the mask of the examples that head `key` is trained on."""
 
-    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> Parts:
+    def members_of(self, keys: Sequence[Key], y: NDArray[np.float64]) -> HeadMembers:
         """Return the places of those examples, and their targets, for several heads at once."""
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -53,9 +53,9 @@ class Single:
         """Return a mask that is true for every example."""
         return np.ones(len(y), dtype=bool)
 
-    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> Parts:
+    def members_of(self, keys: Sequence[Key], y: NDArray[np.float64]) -> HeadMembers:
         """Return the places of all examples, for the one head."""
-        return Parts([len(y)], np.arange(len(y)), y)
+        return HeadMembers([len(y)], np.arange(len(y)), y)
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return `y` itself."""
@@ -83,19 +83,19 @@ class OneVsOne:
         """Return the mask of the examples of the two classes of `key`."""
         return (y == key[0]) | (y == key[1])
 
-    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> Parts:
+    def members_of(self, keys: Sequence[Key], y: NDArray[np.float64]) -> HeadMembers:
         """Return for each pair the places of its first class, then those of the other.
 
         A single pair has its examples as they come.
         """
         if len(keys) == 1:
             (places,) = self.members(keys[0], y).nonzero()
-            return Parts([len(places)], places, self.targets(keys[0], y[places]))
+            return HeadMembers([len(places)], places, self.targets(keys[0], y[places]))
         labels = list(chain.from_iterable(keys))
         own = {label: (y == label).nonzero()[0] for label in set(labels)}
         sides = [own[label] for label in labels]
         sizes = [len(side) for side in sides]
-        return Parts(
+        return HeadMembers(
             [a + b for a, b in zip(sizes[::2], sizes[1::2], strict=True)],
             np.concatenate(sides),
             np.array([1.0, -1.0] * len(keys)).repeat(sizes),
@@ -135,11 +135,11 @@ class OneVsRest:
         """Return a mask that is true for every example."""
         return np.ones(len(y), dtype=bool)
 
-    def parts(self, keys: Sequence[Key], y: NDArray[np.float64]) -> Parts:
+    def members_of(self, keys: Sequence[Key], y: NDArray[np.float64]) -> HeadMembers:
         """Return the places of all examples, once for each head."""
         places = np.concatenate([np.arange(len(y))] * len(keys))
         t = np.concatenate([self.targets(key, y) for key in keys])
-        return Parts([len(y)] * len(keys), places, t)
+        return HeadMembers([len(y)] * len(keys), places, t)
 
     def targets(self, key: Key, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return +1 for the class of `key`, -1 for the rest."""

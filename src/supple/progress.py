@@ -36,12 +36,12 @@ class _Level(NamedTuple):
 class Progress:
     """Print how far a long operation has come; nothing about one that takes less than a second.
 
-    While it is entered as a context, the compiled solvers tell it what they do.
+    While it is entered as a context, it receives the reports of the compiled solvers.
 
     Parameters
     ----------
     name : str
-        Who speaks: the name of an estimator.
+        Name of the estimator, with which every line begins.
     """
 
     def __init__(self, name: str) -> None:
@@ -58,7 +58,7 @@ class Progress:
         listen(None, PAUSE)
 
     def __call__(self, phase: Phase, done: int, total: int, value: float) -> None:
-        """Hear from the core."""
+        """Receive a report of the core."""
         if phase == Phase.machine:
             self.at("machine", done, total)
         elif phase == Phase.kernel:

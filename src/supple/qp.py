@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["Move", "Parts", "Readout", "Rows"]
+__all__ = ["DecisionRule", "HeadMembers", "Move", "Rows"]
 
 
 class Rows(NamedTuple):
@@ -26,12 +26,12 @@ class Rows(NamedTuple):
     group: np.ndarray
 
 
-class Parts(NamedTuple):
-    """Who takes part in each of several heads, and as what; one head after the other."""
+class HeadMembers(NamedTuple):
+    """The members of several heads, one head after the other, with their targets."""
 
     counts: list[int]  # examples of each head
-    places: np.ndarray
-    t: np.ndarray  # their targets there
+    places: np.ndarray  # of the members among the examples given
+    t: np.ndarray  # targets of the members in their head
 
     def split(self, values: np.ndarray) -> list[np.ndarray]:
         """Return the part of each head; `values` has one entry per place."""
@@ -48,7 +48,7 @@ class Move(NamedTuple):
     targets: Sequence[float]
 
 
-class Readout(NamedTuple):
+class DecisionRule(NamedTuple):
     """The decision function f(z) = scale * (Kx)(z) + diagonal * k(z, z) + intercept."""
 
     scale: float

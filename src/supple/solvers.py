@@ -15,7 +15,7 @@ from supple._core import Reason, Route, Settings, SolveResult, most_iterations
 from supple._core import solve as _solve
 from supple._core import solve_first as _solve_first
 from supple.errors import SolverError
-from supple.qp import Move, Parts, Rows
+from supple.qp import HeadMembers, Move, Rows
 
 __all__ = [
     "Reason",
@@ -45,7 +45,7 @@ def solve(head: Any, move: Move, settings: Settings, *, cold: bool) -> SolveResu
 
 def solve_first(
     heads: Sequence[Any],
-    parts: Parts,
+    parts: HeadMembers,
     rows: Rows,
     targets: Sequence[Sequence[float]],
     settings: Settings,
@@ -55,7 +55,7 @@ def solve_first(
     Parameters
     ----------
     heads : sequence of Head
-    parts : Parts
+    parts : HeadMembers
         The members of each head.
     rows : Rows
         What these add to the programmes, head by head.

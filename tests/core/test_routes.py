@@ -5,9 +5,9 @@ import pickle
 import numpy as np
 import pytest
 from scipy import sparse
-from supple._core import Reason, Route
 
 import supple
+from supple._core import Reason, Route
 from supple.engine import head
 from supple.engine.step import Run
 

@@ -187,7 +187,7 @@ void bind_gram(nb::module_& m) {
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
-      .def_rw("lasting", &Gram::lasting)
+      .def_rw("keep_all_rows", &Gram::lasting)
       .def_prop_ro("held_bytes", &Gram::held_bytes)
       .def_prop_ro("evaluations",
                    [](Gram& g) {

@@ -41,8 +41,9 @@ auto leave_out_at(Head& h, const In1<std::int64_t>& slots, const In2<double>& ta
 }  // namespace
 
 void bind_leave_one_out(nb::module_& m) {
-  nb::class_<Standing>(m, "Standing").def(nb::init<const Head&>()).def("put_back",
-                                                                       &Standing::put_back);
+  nb::class_<Standing>(m, "MemberValues")
+      .def(nb::init<const Head&>())
+      .def("put_back", &Standing::put_back);
   m.attr("OPEN") = static_cast<int>(Answer::open);
   m.attr("SOLVED") = static_cast<int>(Answer::solved);
   m.def("leave_out", &leave_out_at);

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from supple._core import Head, Standing, gather_margin, make_ready_for_paths
+from supple._core import Head, MemberValues, gather_margin, make_ready_for_paths
 from supple.diagnostics._solutions import Solution, solution
 from supple.engine import State
 from supple.engine.head import HeadState, Key, effective_weight
@@ -151,7 +151,7 @@ class _Machine:
 
     def __init__(self, state: State, head: HeadState) -> None:
         self._state, self._head = state, head
-        self._before = Standing(head.core)
+        self._before = MemberValues(head.core)
         self._ready: Any = None
         self.n_inexact = 0
 
@@ -165,7 +165,7 @@ class _Machine:
             core.refresh()
         if ready:
             gather_margin(core)
-        self._ready, self._c = Standing(core), core.c
+        self._ready, self._c = MemberValues(core), core.c
         self._target = core.target[:1]
         self._decision = core.kx[self._members] + core.mu[0]
         self._rounding = core.rounding()

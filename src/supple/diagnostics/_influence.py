@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import Standing, gather_margin, make_ready_for_paths
+from supple._core import MemberValues, gather_margin, make_ready_for_paths
 from supple.diagnostics._checks import check_kind, examine, require_rows
 from supple.diagnostics._losses import ClassLoss, Loss, OutlierLoss, loss_for
 from supple.diagnostics._solutions import Solution, decide, solution
@@ -273,11 +273,11 @@ class _Run:
         gram, head = state.gram, state.head_states[self.judge.keys[column]]
         assert gram is not None
         before, gram.core.threads = gram.core.threads, self._threads
-        standing = Standing(head.core)
+        saved = MemberValues(head.core)
         try:
             yield head
         finally:
-            standing.put_back(head.core)
+            saved.put_back(head.core)
             gram.core.threads = before
             gram.core.release()
 
@@ -288,7 +288,7 @@ class _Run:
         with Interruptible(), self._progress or SILENCE:
             if make_ready_for_paths(core):
                 gather_margin(core)
-        ready, found = Standing(core), []
+        ready, found = MemberValues(core), []
         for k in range(len(slots)):
             with Interruptible(), self._progress or SILENCE:
                 result = solve(core, move_without(core, leaving, k), state.settings, cold=False)
@@ -307,7 +307,7 @@ class _Run:
         """Return which decision values of an outlier detector are 0 up to rounding."""
         if not isinstance(self.judge, OutlierLoss):
             return 0.0
-        return max(one.doubt, _BOUNDARY * abs(one.readout.intercept))
+        return max(one.doubt, _BOUNDARY * abs(one.decision_rule.intercept))
 
     def _warn(self) -> None:
         if self._n_inexact:

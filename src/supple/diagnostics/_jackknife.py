@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from supple._core import Standing, gather_margin, make_ready_for_paths
+from supple._core import MemberValues, gather_margin, make_ready_for_paths
 from supple.diagnostics._checks import examine
 from supple.diagnostics._conformal_checks import check_level, fresh, held
 from supple.engine import State
@@ -188,14 +188,14 @@ def _without_each(
     core, reader = head.core, state.heads[key]
     assert state.gram is not None
     before, state.gram.core.threads = state.gram.core.threads, threads
-    standing = Standing(core)
+    saved = MemberValues(core)
     try:
         with Interruptible():
             if make_ready_for_paths(core):
                 gather_margin(core)
             members = core.slot
             kernel = state.kernel_values(points, members)
-            ready = Standing(core)
+            ready = MemberValues(core)
 
         def now() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             if core.rough:
@@ -224,7 +224,7 @@ def _without_each(
             residual[k] = abs(state.y[slots[k]] - fitted_now[place[slots[k]]])
             ready.put_back(core)
     finally:
-        standing.put_back(core)
+        saved.put_back(core)
         state.gram.core.threads = before
         state.gram.core.release()
     if inexact:

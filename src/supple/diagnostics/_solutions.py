@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from supple._core import Head
 from supple.engine import State
-from supple.qp import Readout
+from supple.qp import DecisionRule
 
 _AT_A_TIME = 2**22  # kernel values
 
@@ -19,7 +19,7 @@ class Solution(NamedTuple):
     """The coefficients of the members of a head, and how its decision function reads them."""
 
     x: NDArray[np.float64]
-    readout: Readout
+    decision_rule: DecisionRule
     doubt: float  # decision values that are no larger are 0 up to rounding
 
 
@@ -28,9 +28,9 @@ def solution(state: State, core: Head) -> Solution:
     if core.rough:
         core.refresh()
     rounding = core.rounding()
-    readout = state.problem.readout(core.mu, rounding)
+    rule = state.problem.decision_rule(core.mu, rounding)
     x = core.x.reshape(-1, state.problem.per).sum(axis=1)
-    return Solution(x, readout, 16.0 * abs(readout.scale) * rounding)
+    return Solution(x, rule, 16.0 * abs(rule.scale) * rounding)
 
 
 def decide(
@@ -40,7 +40,7 @@ def decide(
     x = np.array([one.x for one in solutions])
     used = np.flatnonzero(x.any(axis=0))
     slots, x = np.ascontiguousarray(members[used]), np.ascontiguousarray(x[:, used])
-    scale, intercept, diagonal = np.array([one.readout for one in solutions]).T
+    scale, intercept, diagonal = np.array([one.decision_rule for one in solutions]).T
     out = np.empty((len(solutions), points.shape[0]))
     step = max(1, _AT_A_TIME // max(1, len(slots)))
     for start in range(0, points.shape[0], step):

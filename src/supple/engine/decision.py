@@ -1,6 +1,6 @@
-"""The decision rule: what all heads make of a query, prepared once for many queries.
+"""The decision functions of all heads, prepared once for many queries.
 
-An operation drops the rule of its engine, the first question after it prepares another one.
+An operation drops those of its engine; the first query after it prepares them again.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from supple.errors import InvalidInputError
 from supple.gram import Decisions, Gram, Terms
 from supple.kernels import Kernel
 from supple.problems import Problem
-from supple.qp import Readout
+from supple.qp import DecisionRule
 
-__all__ = ["Rule", "prepare"]
+__all__ = ["DecisionFunctions", "prepare"]
 
 
-class Rule(NamedTuple):
+class DecisionFunctions(NamedTuple):
     """The decision functions of all heads at one moment. Nothing here changes."""
 
     expansions: Decisions
@@ -54,15 +54,15 @@ def prepare(
     y: np.ndarray,
     gram: Gram,
     kernel: Kernel,
-) -> Rule:
-    """Return the rule of these machines; `y` are the labels in slot order."""
+) -> DecisionFunctions:
+    """Return the decision functions of these heads; `y` are the labels in slot order."""
     heads = list(machines.values())
     # A head that waits has coefficients 0.
-    idle = Readout(1.0, 0.0)
-    readouts = [HeadReader(m, problem).readout if m.ready else idle for m in heads]
-    scale, intercept, diagonal = np.array(readouts).reshape(-1, 3).T
+    idle = DecisionRule(1.0, 0.0)
+    rules = [HeadReader(m, problem).decision_rule if m.ready else idle for m in heads]
+    scale, intercept, diagonal = np.array(rules).reshape(-1, 3).T
     labels = y if problem.labelled else np.zeros(len(y))
-    return Rule(
+    return DecisionFunctions(
         gram.decisions(len(heads), _terms(machines, scale, plan, labels)),
         kernel,
         intercept.copy(),

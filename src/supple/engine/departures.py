@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import OPEN, SOLVED, Head, Standing, leave_out, make_ready_for_paths
+from supple._core import OPEN, SOLVED, Head, MemberValues, leave_out, make_ready_for_paths
 from supple.engine.head import Examples, HeadState
 from supple.engine.state import State
 from supple.errors import InfeasibleError
@@ -16,7 +16,7 @@ from supple.progress import SILENCE, Progress
 from supple.qp import Move
 from supple.solvers import Settings, solve
 
-_AT_A_TIME = 64  # examples from one word about the progress to the next
+_AT_A_TIME = 64  # examples between two reports of progress
 
 
 class Departures(NamedTuple):
@@ -99,7 +99,7 @@ def answers(
     F, mu, rounding = np.empty(n), np.empty((n, state.problem.groups)), np.empty(n)
     answer = np.full(n, OPEN, dtype=np.uint8)
     kept = np.ones(n, dtype=bool)
-    standing = Standing(core)
+    saved = MemberValues(core)
     try:
         with Interruptible(), progress or SILENCE:
             ready = make_ready_for_paths(core)
@@ -118,11 +118,12 @@ def answers(
                 found = _by_solver(core, leaving.part([k]), state.settings)
             F[k], mu[k], rounding[k], kept[k] = found
     finally:
-        standing.put_back(core)
-    readouts = [
-        state.problem.readout(m, r) for m, r in zip(mu.tolist(), rounding.tolist(), strict=True)
+        saved.put_back(core)
+    rules = [
+        state.problem.decision_rule(m, r)
+        for m, r in zip(mu.tolist(), rounding.tolist(), strict=True)
     ]
-    scale, intercept, diagonal = np.array(readouts).T
+    scale, intercept, diagonal = np.array(rules).T
     value = scale * F + diagonal * state.diagonal(leaving.slots) + intercept
     return Answers(value, 16.0 * np.abs(scale) * rounding, answer >= SOLVED, kept)
 
@@ -131,7 +132,7 @@ def _by_solver(
     core: Head, leaving: Departures, settings: Settings
 ) -> tuple[float, NDArray[np.float64], float, bool]:
     """Return F, mu, their rounding, and whether they are exact, by whichever solver can."""
-    standing = Standing(core)
+    saved = MemberValues(core)
     try:
         result = solve(core, move_without(core, leaving, 0), settings, cold=False)
         if core.rough:
@@ -140,4 +141,4 @@ def _by_solver(
         mu = np.array(core.mu[: leaving.targets.shape[1]])
         return float(core.kx[member]), mu, core.rounding(), result.within_tolerance
     finally:
-        standing.put_back(core)
+        saved.put_back(core)

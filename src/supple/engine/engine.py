@@ -1,9 +1,9 @@
 """The exact engine: the only writer of the state of an exact model.
 
 Learning opens the boxes of new variables, unlearning closes them, re-weighting and retuning move
-them; a solver then brings every head back to the optimum. The memory says who is re-weighted and
-who leaves when examples come. Each operation, with all that the memory orders, succeeds as a whole
-or leaves the model as it was.
+them; a solver then brings every head back to the optimum. The memory chooses which examples
+are re-weighted and which leave. Each operation, with all that the memory orders, succeeds as a
+whole or leaves the model as it was.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from supple.kernels import Kernel
 from supple.memory import Change, KeepAll, Memory
 from supple.problems import Problem
 from supple.progress import SILENCE
-from supple.qp import Parts
+from supple.qp import HeadMembers
 from supple.solvers import SolveResult
 
 __all__ = ["Engine"]
@@ -286,7 +286,7 @@ class Engine:
         results: dict[Key, SolveResult] = {}
         try:
             if fresh:  # which is rare in a stream
-                parts = self._parts_of_new(op, list(fresh), leaving)
+                parts = self._members_of_new(op, list(fresh), leaving)
                 results = self._start(fresh, parts, examples, problem)
                 if not results:
                     concerned |= zip(fresh, parts.split(parts.places), strict=True)
@@ -316,7 +316,11 @@ class Engine:
         self._warn(max((r.kkt for r in results.values() if not r.within_tolerance), default=0.0))
 
     def _start(
-        self, fresh: Mapping[Key, HeadState], parts: Parts, examples: Examples, problem: Problem
+        self,
+        fresh: Mapping[Key, HeadState],
+        parts: HeadMembers,
+        examples: Examples,
+        problem: Problem,
     ) -> dict[Key, SolveResult]:
         """Bring new heads to their first optimum together, or none if that cannot be done."""
         if not self.state.settings.can_batch_start:
@@ -327,15 +331,15 @@ class Engine:
             )
         return dict(zip(fresh, results, strict=True)) if results else {}
 
-    def _parts_of_new(self, op: Operation, keys: list[Key], leaving: np.ndarray) -> Parts:
+    def _members_of_new(self, op: Operation, keys: list[Key], leaving: np.ndarray) -> HeadMembers:
         """Return the slots of the examples that take part in these heads, and their targets."""
         staying = op.present()
         if len(leaving):
             staying = staying[~np.isin(staying, leaving)]
         y = self.state.store.y
         if len(staying) == len(y):
-            return self.state.plan.parts(keys, y)
-        parts = self.state.plan.parts(keys, y[staying])
+            return self.state.plan.members_of(keys, y)
+        parts = self.state.plan.members_of(keys, y[staying])
         return parts._replace(places=staying[parts.places])
 
     def _go_on_inexactly(

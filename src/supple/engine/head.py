@@ -12,7 +12,7 @@ from supple._core import Head
 from supple.errors import InvalidInputError, SolverError
 from supple.gram import Gram
 from supple.problems import Problem
-from supple.qp import Move, Parts, Readout, Rows
+from supple.qp import DecisionRule, HeadMembers, Move, Rows
 from supple.solvers import Settings, SolveResult, solve, solve_first
 
 __all__ = [
@@ -33,11 +33,11 @@ _LARGEST = 1e100  # boxes and targets; products with kernel values must not over
 
 
 class Plan(Protocol):
-    """Which heads there are, and who takes part in each (see supple.multiclass)."""
+    """The heads of a model and the members of each (see supple.multiclass)."""
 
     def keys(self, labels: Sequence[int]) -> list[Key]: ...
     def members(self, key: Key, y: np.ndarray) -> np.ndarray: ...
-    def parts(self, keys: Sequence[Key], y: np.ndarray) -> Parts: ...
+    def members_of(self, keys: Sequence[Key], y: np.ndarray) -> HeadMembers: ...
     def targets(self, key: Key, y: np.ndarray) -> np.ndarray: ...
 
 
@@ -238,7 +238,7 @@ class _Restorer:
 
 def start_together(
     heads: Sequence[HeadState],
-    parts: Parts,
+    parts: HeadMembers,
     examples: Examples,
     problem: Problem,
     settings: Settings,
@@ -308,10 +308,10 @@ class HeadReader:
         return self._head.reason
 
     @property
-    def readout(self) -> Readout:
+    def decision_rule(self) -> DecisionRule:
         """How the decision function reads the state."""
         core = self._head.core
-        return self._problem.readout(core.mu, core.rounding())
+        return self._problem.decision_rule(core.mu, core.rounding())
 
     def _expansion(self) -> tuple[np.ndarray, np.ndarray]:
         slots, x = self._head.core.support
@@ -326,7 +326,7 @@ class HeadReader:
     @property
     def coef(self) -> np.ndarray:
         """Coefficients of the support vectors in the decision function."""
-        return self.readout.scale * self._expansion()[1]
+        return self.decision_rule.scale * self._expansion()[1]
 
     def member_values(self) -> MemberValues:
         """Return coefficients and slacks of all members, by the Kx carried along."""
@@ -365,7 +365,7 @@ class HeadReader:
     @property
     def intercept(self) -> float:
         """Constant of the decision function."""
-        return self.readout.intercept
+        return self.decision_rule.intercept
 
     @property
     def n_margin(self) -> int:

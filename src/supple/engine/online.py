@@ -325,7 +325,7 @@ class OnlineEngine:
     def _scores(self, op: TeamOperation, work: _Work, candidates: list[int]) -> np.ndarray:
         """Return how far each is from the boundary; for gradient selection on its right side."""
         op.team.core.settle()
-        f = self.state.make_rule().decide(work.X[candidates], self.run.threads)
+        f = self.state.decision_functions().decide(work.X[candidates], self.run.threads)
         if self.schedule.selection != "gradient":
             return np.abs(f).min(axis=1)
         y = work.y[candidates]

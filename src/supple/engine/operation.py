@@ -86,7 +86,7 @@ class Operation:
         self._transaction.__exit__(kind, error, trace)
 
     def _conclude(self) -> None:
-        """Take out those who have left: the last step, as it cannot be undone."""
+        """Remove the examples that have left: the last step, as it cannot be undone."""
         for key, number in self._iterations.items():
             if key in self.state.head_states:
                 self.state.head_states[key].iterations = number
@@ -172,7 +172,7 @@ class Operation:
         """Let one example stand for two of the same class; the heads have yet to follow.
 
         That is the mean of both, or, where there is no mean or no name for it, the heavier one, and
-        of equal ones the later. Return its slot, its new weight, and the slots of those who leave.
+        of equal ones the later. Return its slot, its new weight, and the slots that leave.
         """
         store, pair = self.state.store, np.array(slots)
         weight, (one, other) = store.weight[pair], store.ids[pair].tolist()
@@ -224,7 +224,7 @@ class Operation:
         store.set_weight(slots, weight)
 
     def let_go(self, slots: np.ndarray) -> None:
-        """Remove examples, whose variables are 0 in boxes that are empty, or who are idle."""
+        """Remove examples that are in no head, or whose boxes are empty and variables 0."""
         self.set_weight(slots, 0.0)
         new = slots >= self.before
         if not new.any():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from supple.engine.audit import Audit, audit
-from supple.engine.decision import Rule, prepare
+from supple.engine.decision import DecisionFunctions, prepare
 from supple.engine.head import HeadReader, HeadState, Key, Plan
 from supple.gram import Gram, gram_for
 from supple.kernels import Kernel
@@ -64,7 +64,7 @@ class State:
         self._evaluated = 0  # kernel values, before the present Gram matrix was made
         # Derived, since the latest operation.
         self._audited: list[Audit] | None = None
-        self._rule: Rule | None = None
+        self._functions: DecisionFunctions | None = None
 
     # ------------------------------------------------------------------ examples
 
@@ -169,7 +169,7 @@ class State:
     def empty_gram(self, X: Any) -> Gram:
         """Return a Gram matrix without examples, made for points like those of X."""
         gram = gram_for(self.kernel, X, self._cache_bytes)
-        gram.core.lasting = self._keep_all_rows
+        gram.core.keep_all_rows = self._keep_all_rows
         return gram
 
     def replace_gram(self, X: Any) -> None:
@@ -234,16 +234,16 @@ class State:
     def decision(self, X: Any, threads: int = 1) -> np.ndarray:
         """Return the decision values of the rows of X, one column per head.
 
-        Columns of heads that are not ready are NaN. Several may ask at once: of rules that they
-        prepare at the same time, which are the same, one is kept.
+        Columns of heads that are not ready are NaN. Threads may call it at once; if two prepare
+        the decision functions at the same time, these are equal and one of them is kept.
         """
-        rule = self._rule
-        if rule is None:
-            rule = self._rule = self.make_rule()
-        return rule.decide(X, threads)
+        functions = self._functions
+        if functions is None:
+            functions = self._functions = self.decision_functions()
+        return functions.decide(X, threads)
 
-    def make_rule(self) -> Rule:
-        """Return the decision rule of the present state."""
+    def decision_functions(self) -> DecisionFunctions:
+        """Return the decision functions of the present state."""
         assert self.gram is not None
         return prepare(
             self.head_states, self.problem, self.plan, self.store.y, self.gram, self.kernel
@@ -251,7 +251,7 @@ class State:
 
     def drop_derived(self) -> None:
         """Drop what was computed from a state that changes."""
-        self._audited = self._rule = None
+        self._audited = self._functions = None
 
     # ------------------------------------------------------------------ copies
 
@@ -267,7 +267,7 @@ class State:
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy throughout: the state may change before it is written to a file.
-        own = self.__dict__ | {"_audited": None, "_rule": None}
+        own = self.__dict__ | {"_audited": None, "_functions": None}
         own["_evaluated"] = self.kernel_evaluations
         own["store"], own["per_class"] = self.store.copied(), self.per_class.copy()
         own["gram"] = None if self.gram is None else self.points(np.arange(self.n))

@@ -1,4 +1,4 @@
-"""The record of one operation, and who hears of it."""
+"""The record of one operation, and the listeners that receive it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Step(NamedTuple):
 
 @dataclass
 class Run:
-    """How the operations of an engine run, and who hears of them."""
+    """Threads, progress and listeners of the operations of an engine."""
 
     threads: int = 1
     not_converged: type[Warning] = NotConvergedWarning
@@ -42,11 +42,11 @@ class Run:
     listeners: list[Callable[[Step], None]] = field(default_factory=list)
 
     def report(self, step: Step) -> Step:
-        """Tell the listeners."""
+        """Pass the record to the listeners."""
         for listener in self.listeners:
             listener(step)
         return step
 
     def alone(self) -> Run:
-        """Return the same without those who listen or look on, for a copy of the engine."""
+        """Return the same without listeners and progress, for a copy of the engine."""
         return Run(self.threads, self.not_converged)

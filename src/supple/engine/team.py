@@ -53,7 +53,7 @@ def gather(state: State, heads: Sequence[HeadState]) -> None:
     if not heads:
         return
     store = state.store
-    parts = state.plan.parts([head.key for head in heads], store.y)
+    parts = state.plan.members_of([head.key for head in heads], store.y)
     weight = effective_weight(store.y, store.weight, state.class_weight)[parts.places]
     rows = checked_rows(state.problem, parts.t, weight, parts.t)
     columns = (parts.places, rows.c, rows.group, rows.lo, rows.hi)
@@ -70,7 +70,7 @@ class TeamOperation(Operation):
     def use(self, team: Team) -> None:
         """Let the heads of the team change from now on."""
         self.team = team
-        # The counts of before are those that the state goes back to.
+        # A copy: the counts before the operation are restored if it fails.
         self.state.per_class = self.state.per_class.copy()
         team.core.begin()
         self.undo.append(team.core.restore)

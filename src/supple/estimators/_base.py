@@ -237,7 +237,7 @@ class BaseSVM(FittedAttributes, ABC):
         model.gamma = gamma
 
     def _progress(self) -> Progress | None:
-        """Return who speaks while an operation runs that begins now."""
+        """Return the progress of an operation that begins now, None unless `verbose`."""
         return Progress(type(self).__name__) if self.verbose else None
 
     def _after(self, model: Model, step: Step, action: str) -> Self:
@@ -264,7 +264,7 @@ class BaseSVM(FittedAttributes, ABC):
         return super()._get_param_names()  # from the signature, which takes a while to inspect
 
     def _current_params(self) -> dict[str, Any]:
-        """Return the parameters; of those that the user may edit in place, copies."""
+        """Return the parameters, with copies of the values that can be edited in place."""
         params = {name: getattr(self, name) for name in self._get_param_names()}
         for name in ("class_weight", "memory"):
             if params.get(name) is not None:
@@ -272,7 +272,7 @@ class BaseSVM(FittedAttributes, ABC):
         return params
 
     def _check_unchanged(self, model: Model, action: str, but: Collection[str] = ()) -> None:
-        """Refuse to work on a model whose parameters were changed behind its back."""
+        """Refuse an update if parameters differ from those that the model was built with."""
         own = self.__dict__
         for name, built in model.params.items():
             value = own[name]

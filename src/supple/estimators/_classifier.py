@@ -211,9 +211,9 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         decision : ndarray of shape (n_samples,) or (n_samples, n_classes) or \
                 (n_samples, n_classes * (n_classes - 1) / 2)
             Two classes: positive for ``classes_[1]``. More classes: one column per class, or
-            one per pair of classes if ``decision_function_shape="ovo"``. Of two classes that
-            `partial_fit` was told of by `classes`, as long as only one has examples: 1 or -1, the
-            smallest constant for which none of them is a margin error.
+            one per pair of classes if ``decision_function_shape="ovo"``. If two
+            classes were declared to `partial_fit` and only one has examples: 1 or -1, the smallest
+            constant for which none of them is a margin error.
         """
         model = self._fitted()
         classes = self._classes(model)

@@ -33,7 +33,7 @@ class LeftOut:
     ) -> None:
         self._state, self._slots = state, slots
         self._threads, self._progress = threads, progress
-        self.solved = np.zeros(len(slots), dtype=bool)  # who had to be removed for the answer
+        self.solved = np.zeros(len(slots), dtype=bool)  # which were removed by a solver
         self.n_inexact = 0  # models that are not optimal as promised
 
     def _head(self, key: Key, which: NDArray[np.bool_]) -> tuple[Any, Any]:

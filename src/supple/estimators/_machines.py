@@ -48,7 +48,7 @@ class Machines:
 
     @classmethod
     def found(cls, estimator: BaseClassifier, model: Model, labels: LabelTable) -> Machines:
-        """Return those that there are, none with fewer than two classes."""
+        """Return the machines of a classifier; none if it has fewer than two classes."""
         # Not estimator._classes, which would note the result in the model.
         classes = estimator._find_classes(model, labels)
         heads = list(model.state.head_states)

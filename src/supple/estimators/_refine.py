@@ -128,7 +128,7 @@ def _slack(state: State, batch: Batch) -> NDArray[np.float64]:
     """
     t = batch.targets
     slack = np.full(len(t), np.inf)
-    values = state.make_rule().decide(batch.X, 1)
+    values = state.decision_functions().decide(batch.X, 1)
     for f, key in zip(values.T, state.heads, strict=True):
         members = state.plan.members(key, t)
         own = state.plan.targets(key, t[members])

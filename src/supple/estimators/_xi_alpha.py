@@ -15,11 +15,11 @@ from supple.estimators._machines import Machines
 
 
 class Tested(NamedTuple):
-    """Which examples the machines may turn against when these have never seen them."""
+    """Which examples the machines may misclassify if trained without them."""
 
     own: NDArray[np.intp]  # places of their classes
     against: NDArray[np.bool_]  # a column for each machine
-    wrong: NDArray[np.bool_]  # who may lose the vote
+    wrong: NDArray[np.bool_]  # may lose the vote
 
 
 class XiAlphaTest:

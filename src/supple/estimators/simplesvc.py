@@ -22,7 +22,7 @@ class SimpleSVC(BaseClassifier, ExactUpdates):
     The optimum is that of :class:`SVC`; the way there is SimpleSVM (Vishwanathan, Smola and Murty,
     2003) with a soft margin and a box per example. The worst violator joins the margin set S, the
     equality system of S is solved with a factor that is updated, and the step towards its solution
-    ends where a variable meets its bound and leaves S; this repeats until nobody violates. Each
+    ends where a variable meets its bound and leaves S. It ends when there is no violator. Each
     support vector costs at least one pass over all examples, so :class:`SVC` is faster on all but
     small problems. A step keeps the kernel rows of S in the cache; `cache_size` should hold them.
 

@@ -80,7 +80,7 @@ class SVC(BaseClassifier, ExactUpdates):
     multi_class : {"ovo", "ovr"}, default="ovo"
         One machine per pair of classes, or one per class against the rest.
     memory : Memory, default=None
-        Whom to keep and whom to forget as examples come: :class:`~supple.memory.Window`,
+        Which examples to keep and which to forget: :class:`~supple.memory.Window`,
         :class:`~supple.memory.Budget`, :class:`~supple.memory.Decay` or
         :class:`~supple.memory.SupportVectors`. None keeps all.
 

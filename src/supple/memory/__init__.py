@@ -1,4 +1,4 @@
-"""Memories: whom to keep, whom to forget, whom to re-weight as examples come.
+"""Memories: which examples to keep, forget or re-weight as new ones come.
 
 Every exact estimator takes one as its parameter `memory`.
 """

@@ -16,7 +16,7 @@ from supple.memory._clock import refuse_times
 
 __all__ = ["Change", "Held", "Memory"]
 
-_NOBODY = np.empty(0, dtype=np.int64)
+_NO_SLOTS = np.empty(0, dtype=np.int64)
 _NO_WEIGHT = np.empty(0)
 
 
@@ -50,14 +50,14 @@ class Held(Protocol):
 class Change(NamedTuple):
     """What a memory orders: other weights, examples that leave, or two that become one."""
 
-    slots: np.ndarray = _NOBODY
+    slots: np.ndarray = _NO_SLOTS
     weight: np.ndarray = _NO_WEIGHT
-    forget: np.ndarray = _NOBODY
+    forget: np.ndarray = _NO_SLOTS
     join: tuple[int, int] | None = None  # their slots
 
 
 class Memory:
-    """A rule for whom to keep, whom to forget and whom to re-weight as examples come.
+    """A rule for which examples to keep, forget or re-weight as new ones come.
 
     Parameters are those of the constructor, as in scikit-learn: ``get_params``, ``set_params`` and
     ``clone`` work, and so does a search over ``memory__size``. An estimator works with a copy of

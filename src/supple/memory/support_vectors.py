@@ -75,7 +75,7 @@ class SupportVectors(Memory):
         self._seen = 0.0  # of all batches
         self._born: dict[Hashable, int] = {}  # batch of each example held
         self._factor: dict[Hashable, float] = {}  # on the user's weight
-        self._idle: frozenset[Hashable] = frozenset()  # who goes when the next batch has come
+        self._idle: frozenset[Hashable] = frozenset()  # ids that leave with the next batch
 
     def check(self) -> None:
         if self.weight != "ruping":

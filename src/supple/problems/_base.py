@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol, Self
 
 import numpy as np
 
-from supple.qp import Readout, Rows
+from supple.qp import DecisionRule, Rows
 
 
 class Problem(Protocol):
@@ -35,7 +35,7 @@ class Problem(Protocol):
     def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
         """Return why there is no feasible point on these examples, with the remedy, or None."""
 
-    def readout(self, mu: Sequence[float], rounding: float) -> Readout:
+    def decision_rule(self, mu: Sequence[float], rounding: float) -> DecisionRule:
         """Return how the decision function reads the state; mu is known up to `rounding`."""
 
 

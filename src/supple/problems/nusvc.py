@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from supple.problems._base import FixedBoxes
-from supple.qp import Readout, Rows
+from supple.qp import DecisionRule, Rows
 
 
 @dataclass(frozen=True)
@@ -49,9 +49,9 @@ class NuSVC(FixedBoxes):
             "class's share of the weight. Lower nu, or add examples of the smaller class."
         )
 
-    def readout(self, mu: Sequence[float], rounding: float) -> Readout:
+    def decision_rule(self, mu: Sequence[float], rounding: float) -> DecisionRule:
         # The margin is at (Kx) = -mu of either class; LIBSVM scales it to +1 / -1. A width of no
         # more than rounding means that nu leaves no margin: Kx = 0, and there is nothing to scale.
         half_width = 0.5 * (mu[1] - mu[0])
         scale = 1.0 / half_width if half_width > 16.0 * rounding else 1.0
-        return Readout(scale, 0.5 * (mu[0] + mu[1]) * scale)
+        return DecisionRule(scale, 0.5 * (mu[0] + mu[1]) * scale)

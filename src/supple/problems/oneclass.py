@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from supple.problems._base import FixedBoxes
-from supple.qp import Readout, Rows
+from supple.qp import DecisionRule, Rows
 
 
 @dataclass(frozen=True)
@@ -37,5 +37,5 @@ class OneClass(FixedBoxes):
             return None
         return "all examples have weight 0. Add examples with a positive weight."
 
-    def readout(self, mu: Sequence[float], rounding: float) -> Readout:
-        return Readout(1.0, mu[0])
+    def decision_rule(self, mu: Sequence[float], rounding: float) -> DecisionRule:
+        return DecisionRule(1.0, mu[0])

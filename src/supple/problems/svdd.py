@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from supple.qp import Readout, Rows
+from supple.qp import DecisionRule, Rows
 
 
 @dataclass(frozen=True)
@@ -57,5 +57,5 @@ class SVDD:
             "so that the weights of the description cannot sum to 1. Raise C or add examples."
         )
 
-    def readout(self, mu: Sequence[float], rounding: float) -> Readout:
-        return Readout(2.0, 2.0 * mu[0], diagonal=-1.0)
+    def decision_rule(self, mu: Sequence[float], rounding: float) -> DecisionRule:
+        return DecisionRule(2.0, 2.0 * mu[0], diagonal=-1.0)

@@ -142,14 +142,14 @@ def test_one_rule_serves_until_the_next_update():
     model = MODELS["pairs"](gamma=GAMMA).fit(X[:200], y[:200])
     state = model._model.state
     model.predict(X)
-    rule = state._rule
+    rule = state._functions
     assert rule is not None
     model.decision_function(X[:1])
     model.score(X, y)
-    assert state._rule is rule
-    assert pickle.loads(pickle.dumps(model))._model.state._rule is None
+    assert state._functions is rule
+    assert pickle.loads(pickle.dumps(model))._model.state._functions is None
     model.partial_fit(X[200:], y[200:])
-    assert state._rule is None
+    assert state._functions is None
 
 
 def test_a_failing_update_leaves_the_decisions():
