@@ -14,6 +14,7 @@ from supple.diagnostics._checks import check_kind, examine, require_rows
 from supple.diagnostics._solutions import Solution, decide
 from supple.engine.head import Key
 from supple.errors import InvalidInputError
+from supple.estimators._batch import check_query
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._machines import Machines
 from supple.estimators._model import Model
@@ -178,7 +179,7 @@ def expected_error_reduction(
 def _pool(model: Any, fitted: Model, X: Any, action: str, name: str = "X_pool") -> Any:
     """Return points to choose from as the model holds its points."""
     require_rows(X, name, action, "points without labels")
-    return model._query(X, fitted)
+    return check_query(model, X, fitted)
 
 
 def _count(name: str, value: Any, most: int, action: str) -> int:

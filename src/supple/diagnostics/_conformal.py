@@ -15,6 +15,7 @@ from supple.diagnostics._checks import examine
 from supple.diagnostics._conformal_checks import check_level, fresh, held
 from supple.errors import InvalidInputError
 from supple.estimators import SVC
+from supple.estimators._batch import check_batch, check_query
 from supple.estimators._ids import IdsLike
 from supple.estimators._machines import Machines
 from supple.estimators._model import Batch, Model, Names
@@ -198,7 +199,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         with guards(estimator).writing, Shielded():
             model, _ = examine(estimator, None, action)
             codes = Machines.of(estimator, model, action).classes.codes
-            points = estimator._query(X, model)
+            points = check_query(estimator, X, model)
             p = np.empty((points.shape[0], len(codes)))
             for start in range(0, len(p), _AT_A_TIME):
                 part = points[start : start + _AT_A_TIME]
@@ -279,8 +280,14 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         if model is None or not model.state.weight.any():
             return self._p(Scores(np.empty(0), 0.0), np.empty(0, dtype=bool))
         with Shielded():
-            batch = estimator._check_batch(
-                row, label, None, Names(ids, None), estimator._later_labels(model, None), model
+            batch = check_batch(
+                estimator,
+                row,
+                label,
+                None,
+                Names(ids, None),
+                estimator._later_labels(model, None),
+                model,
             )
             code = int(batch.targets[0])
             if model.state.per_class[code] > 0 and model.state.head_states:
@@ -344,10 +351,10 @@ def _checked(estimator: Any, X: Any, y: Any, ids: IdsLike | None) -> tuple[Batch
     if model is None:
         twin = estimator._unfitted()
         table, _ = twin._first_labels(None)
-        batch = twin._check_batch(X, y, None, names, table, None)
+        batch = check_batch(twin, X, y, None, names, table, None)
     else:
         estimator._check_update(model, "learn_p_values")
         table = estimator._later_labels(model, None)
-        batch = estimator._check_batch(X, y, None, names, table, model)
+        batch = check_batch(estimator, X, y, None, names, table, model)
         model.state.number(batch.ids, batch.X.shape[0])
     return batch, batch.labels.array(batch.targets.astype(np.intp).tolist())

@@ -18,6 +18,7 @@ from supple.engine import State
 from supple.engine.departures import departures, move_without
 from supple.engine.head import HeadState
 from supple.errors import InexactWarning, InfeasibleError, warn_user
+from supple.estimators._batch import check_query
 from supple.estimators._ids import IdsLike
 from supple.estimators._params import resolve_threads
 from supple.interrupts import Interruptible, Shielded
@@ -159,7 +160,7 @@ def influence(
         fitted, slots = examine(model, ids, _ACTION)
         judge = loss_for(model, fitted, _ACTION)
         require_rows(X_test, "X_test", _ACTION, "points with their targets in 'y_test'")
-        points = model._query(X_test, fitted)
+        points = check_query(model, X_test, fitted)
         judge.prepare(_ACTION, loss, y_test, points.shape[0])
         run = _Run(fitted.state, judge, points, slots, threads, progress)
         return run.result()

@@ -15,6 +15,7 @@ from supple.diagnostics._conformal_checks import check_level, fresh, held
 from supple.engine import State
 from supple.errors import InexactWarning, InfeasibleError, warn_user
 from supple.estimators import SVR
+from supple.estimators._batch import check_query
 from supple.estimators._ids import IdsLike
 from supple.interrupts import Interruptible, Shielded
 from supple.locks import guards
@@ -168,7 +169,7 @@ class ConformalRegressor(RegressorMixin, BaseEstimator):
                     f"{action} needs two examples with weight: without the only one there is no "
                     "model. Add examples by partial_fit."
                 )
-            points = estimator._query(X, model)
+            points = check_query(estimator, X, model)
             values, residual = _without_each(state, points, slots, model.engine.run.threads)
         n = len(slots)
         # A level of 0.9 is no exact tenth: the number of examples must not depend on that.

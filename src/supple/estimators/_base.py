@@ -26,6 +26,7 @@ from supple.errors import (
     PrecomputedUpdateError,
     warn_user,
 )
+from supple.estimators._batch import check_batch
 from supple.estimators._fitted import FittedAttributes
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Model, Names, make_kernel
@@ -142,7 +143,7 @@ class BaseSVM(FittedAttributes, ABC):
             refuse_balanced(params, action)
         twin = self._unfitted()  # the present model needs its own description of the features
         labels, class_weight = self._first_labels(classes)
-        batch = twin._check_batch(X, y, sample_weight, names, labels, None)
+        batch = check_batch(twin, X, y, sample_weight, names, labels, None)
         if whole:
             class_weight = self._check_whole(batch, class_weight)
         model = self._build(params, batch, class_weight)
@@ -211,7 +212,7 @@ class BaseSVM(FittedAttributes, ABC):
             return self._begin(X, y, sample_weight, names, classes, whole=False)
         self._check_update(model, "partial_fit")
         labels = self._later_labels(model, classes)
-        batch = self._check_batch(X, y, sample_weight, names, labels, model)
+        batch = check_batch(self, X, y, sample_weight, names, labels, model)
         model.cache.clear()
         before, gamma = model.state.seen, model.gamma
         with Shielded():

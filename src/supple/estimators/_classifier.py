@@ -15,12 +15,13 @@ from sklearn.utils._param_validation import Hidden, StrOptions
 
 from supple.errors import InfeasibleError, InvalidInputError, warn_user
 from supple.estimators._base import BaseSVM
-from supple.estimators._batch import ClassTargets
+from supple.estimators._batch import check_query
 from supple.estimators._fitted import Support
 from supple.estimators._ids import IdsLike
 from supple.estimators._labels import LabelTable, whole_class_weight
 from supple.estimators._model import Batch, Model, Names
 from supple.estimators._params import check_class_weight, show
+from supple.estimators._targets import Labels, first_labels
 from supple.locks import reads, replaces, writes
 from supple.multiclass import OneVsOne, OneVsRest, Plan
 
@@ -60,7 +61,7 @@ def _present_codes(model: Model) -> list[int]:
     return np.flatnonzero(total).tolist()
 
 
-class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
+class BaseClassifier(ClassifierMixin, BaseSVM):
     """Base of SVC and NuSVC."""
 
     _parameter_constraints: dict[str, Any] = {
@@ -69,7 +70,13 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         "break_ties": ["boolean"],
         "multi_class": [StrOptions({"ovo", "ovr"})],
     }
+    _targets = Labels()
+    class_weight: Any = None  # NuSVC has no such parameter
+
     # ------------------------------------------------------------------ hooks of the base
+
+    def _first_labels(self, classes: ArrayLike | None) -> tuple[LabelTable, dict[int, float]]:
+        return first_labels(self.class_weight, classes)
 
     def _plan(self) -> Plan:
         return OneVsOne() if self.multi_class == "ovo" else OneVsRest()
@@ -224,7 +231,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
                 f"class {show(classes.labels[0])} has examples with weight. predict gives that one."
             )
         if classes.only is not None:
-            return np.full(self._query(X, model).shape[0], 2.0 * classes.only - 1.0)
+            return np.full(check_query(self, X, model).shape[0], 2.0 * classes.only - 1.0)
         decision = self._machines(X, model, classes)
         if len(classes.codes) == 2:
             return decision[:, 0]
@@ -257,7 +264,7 @@ class BaseClassifier(ClassTargets, ClassifierMixin, BaseSVM):
         self._check_any_class(classes)
         k = len(classes.codes)
         if classes.only is not None:
-            winner = np.full(self._query(X, model).shape[0], classes.only, dtype=np.intp)
+            winner = np.full(check_query(self, X, model).shape[0], classes.only, dtype=np.intp)
         elif k == 2:
             winner = (self._machines(X, model, classes)[:, 0] >= 0).astype(np.intp)
         elif model.params["multi_class"] == "ovr" or self.break_ties:

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import NotFittedError
 
 from supple.errors import InfeasibleError
-from supple.estimators._batch import BatchChecks
+from supple.estimators._batch import check_query
+from supple.estimators._estimator import KernelEstimator
 from supple.estimators._model import Model
 from supple.estimators._params import show
 from supple.estimators._validation import Points
@@ -31,7 +32,7 @@ class Support:
         self.counts = counts
 
 
-class FittedAttributes(BatchChecks):
+class FittedAttributes(KernelEstimator):
     """Attributes of scikit-learn's SVMs and those that only exact models have.
 
     Before `fit` every one of them raises NotFittedError, which is an AttributeError.
@@ -84,7 +85,7 @@ class FittedAttributes(BatchChecks):
 
     def _decide(self, X: Any, model: Model) -> NDArray[np.float64]:
         """Return f(X) of every head in the engine's order."""
-        points = self._query(X, model)
+        points = check_query(self, X, model)
         self._require_ready(model, "cannot predict yet")
         return model.state.decision(points, self._threads())
 

@@ -41,7 +41,7 @@ class Judge:
         self._test: Any = None
         if memory.estimate == "xi_alpha":
             self._test = XiAlphaTest(float(memory.rho))
-        if not (self._classifies or estimator._y_check):
+        if not (self._classifies or estimator._targets.y_check):
             raise InvalidInputError(
                 f"The 'memory' parameter of {type(estimator).__name__} cannot be {memory}: without "
                 "labels or targets there is no error to choose a window by. Choose Window."

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import OutlierMixin
 
+from supple.estimators._batch import check_query
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._docs import completed_by
 from supple.estimators._ids import IdsLike
@@ -24,8 +25,6 @@ _ROUNDINGS = 16.0 * np.finfo(np.float64).eps
 
 class BaseOutlier(OutlierMixin, ExactUpdates):
     """Base of OneClassSVM and SVDD: positive inside the boundary, negative outside."""
-
-    _y_check = None
 
     @property
     @abstractmethod
@@ -90,7 +89,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             cannot tell from the boundary, such as the support vectors on it.
         """
         model = self._fitted()
-        points = self._query(X, model)
+        points = check_query(self, X, model)
         self._require_ready(model, "cannot predict yet")
         decision = model.state.decision(points, self._threads())[:, 0]
         zero = np.abs(decision) <= _BOUNDARY * np.abs(self.offset_).max()

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple.engine import Held, State
+from supple.estimators._batch import check_batch
 from supple.estimators._ids import IdsLike, check_ids
 from supple.estimators._model import Batch, Names
 from supple.estimators._params import KERNEL_OF_POINTS
@@ -77,7 +78,7 @@ class KeepsSupportVectors(ExactUpdates):
         model = self._fitted()
         self._check_update(model, "refine")
         given = check_ids(ids, paired=True)
-        batch = self._check_batch(X, y, sample_weight, Names(given, groups), model.labels, model)
+        batch = check_batch(self, X, y, sample_weight, Names(given, groups), model.labels, model)
         engine, state = self._exact(model), model.state
         known = state.holding(given)
         again = state.slots(given[known])  # this and the next line refuse repeated ids

@@ -15,7 +15,8 @@ from sklearn.exceptions import NotFittedError
 from threadpoolctl import ThreadpoolController
 
 from supple.errors import InvalidInputError, PrecomputedUpdateError, warn_user
-from supple.estimators._batch import BatchChecks
+from supple.estimators._batch import check_batch
+from supple.estimators._estimator import KernelEstimator
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Names, make_kernel
 from supple.estimators._params import check_constraints
@@ -118,7 +119,7 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class BaseRVM(BatchChecks):
+class BaseRVM(KernelEstimator):
     """Base of RVC and RVR."""
 
     _model: Relevance
@@ -181,7 +182,7 @@ class BaseRVM(BatchChecks):
             checker, labels = self._unfitted(), self._first_labels(classes)[0]
         else:
             checker, labels = self, self._later_labels(old, classes)
-        batch = checker._check_batch(X, y, sample_weight, Names(), labels, old)
+        batch = check_batch(checker, X, y, sample_weight, Names(), labels, old)
         if old is not None:
             batch = _join(old, batch)
         gamma = resolve_gamma(params, batch.X, batch.weight)

@@ -14,19 +14,20 @@ from sklearn.utils._param_validation import StrOptions
 
 from supple import rvm
 from supple.errors import InfeasibleError
-from supple.estimators._batch import ClassTargets
+from supple.estimators._batch import check_query
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._docs import completed_by
 from supple.estimators._labels import LabelTable, whole_class_weight
 from supple.estimators._model import Batch
 from supple.estimators._params import check_class_weight, show
 from supple.estimators._rvm import BaseRVM, Relevance
+from supple.estimators._targets import Labels, first_labels
 from supple.locks import reads, replaces
 from supple.multiclass import OneVsOne, OneVsRest, Plan
 from supple.progress import Progress
 
 
-class RVC(ClassTargets, ClassifierMixin, BaseRVM):
+class RVC(ClassifierMixin, BaseRVM):
     """Classify by few kernels, with probabilities, by sparse Bayesian learning.
 
     For two classes the model is::
@@ -116,10 +117,11 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
     """
 
     _parameter_constraints: dict[str, Any] = {
-        **ClassTargets._parameter_constraints,
+        **BaseRVM._parameter_constraints,
         "class_weight": [StrOptions({"balanced"}), dict, None],
         "multi_class": [StrOptions({"ovr", "ovo"})],
     }
+    _targets = Labels()
 
     def __init__(
         self,
@@ -147,6 +149,9 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         self.multi_class = multi_class
 
     # ------------------------------------------------------------------ hooks of the base
+
+    def _first_labels(self, classes: ArrayLike | None) -> tuple[LabelTable, dict[int, float]]:
+        return first_labels(self.class_weight, classes)
 
     def _check_params(self) -> None:
         if isinstance(self.class_weight, dict):
@@ -257,7 +262,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
 
     def _odds(self, X: Any, model: Relevance) -> NDArray[np.float64]:
         """Return the moderated log odds, one column for each machine."""
-        query = self._query(X, model)
+        query = check_query(self, X, model)
         if len(model.codes) < 2:
             raise InfeasibleError(
                 f"The decision function of {type(self).__name__} needs two classes; so far only "
@@ -283,7 +288,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         """
         model = self._held()
         if len(model.codes) < 2:
-            return np.ones((self._query(X, model).shape[0], 1))
+            return np.ones((check_query(self, X, model).shape[0], 1))
         decision = self.decision_function(X)
         if decision.ndim == 1:
             return np.column_stack([expit(-decision), expit(decision)])
@@ -310,7 +315,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         """
         model = self._held()
         if len(model.codes) < 2:
-            return np.zeros((self._query(X, model).shape[0], 1))
+            return np.zeros((check_query(self, X, model).shape[0], 1))
         odds = self._odds(X, model)
         if len(model.codes) == 2:
             return -np.logaddexp(0.0, np.column_stack([odds, -odds]))
@@ -339,7 +344,7 @@ class RVC(ClassTargets, ClassifierMixin, BaseRVM):
         """
         model = self._held()
         if len(model.codes) < 2:
-            return self.classes_.repeat(self._query(X, model).shape[0])
+            return self.classes_.repeat(check_query(self, X, model).shape[0])
         decision = self.decision_function(X)
         if decision.ndim == 1:
             return self.classes_.take((decision >= 0.0).astype(np.intp))

@@ -10,10 +10,11 @@ from sklearn.base import RegressorMixin
 
 from supple import rvm
 from supple.errors import OverfitWarning, warn_user
-from supple.estimators._batch import RegressionTargets
+from supple.estimators._batch import check_query
 from supple.estimators._docs import completed_by
 from supple.estimators._model import Batch
 from supple.estimators._rvm import BaseRVM
+from supple.estimators._targets import Numbers
 from supple.estimators.rvc import RVC
 from supple.locks import reads, replaces
 from supple.progress import Progress
@@ -23,7 +24,7 @@ _MOST_DETERMINED = 0.5
 
 
 @completed_by(RVC)
-class RVR(RegressionTargets, RegressorMixin, BaseRVM):
+class RVR(RegressorMixin, BaseRVM):
     """Fit a function by few kernels, with error bars, by sparse Bayesian learning.
 
     The model is::
@@ -78,7 +79,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
     True
     """
 
-    _parameter_constraints: dict[str, Any] = {**RegressionTargets._parameter_constraints}
+    _targets = Numbers()
 
     def __init__(
         self,
@@ -177,7 +178,7 @@ class RVR(RegressionTargets, RegressorMixin, BaseRVM):
             Standard deviations of a target at x, sqrt(noise_^2 + Var f(x)), if `return_std`.
         """
         model = self._held()
-        mean, variance = model.moments(self._query(X, model), self._threads())
+        mean, variance = model.moments(check_query(self, X, model), self._threads())
         if not return_std:
             return mean[:, 0]
         return mean[:, 0], np.sqrt(variance[:, 0] + model.machines[0].noise)

@@ -12,11 +12,11 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval
 
 from supple import problems
-from supple.estimators._batch import RegressionTargets
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._docs import completed_by
 from supple.estimators._ids import IdsLike
 from supple.estimators._model import Names
+from supple.estimators._targets import Numbers
 from supple.estimators._updates import ExactUpdates
 from supple.estimators.svc import SVC
 from supple.locks import reads, replaces, writes
@@ -24,7 +24,7 @@ from supple.memory import Memory
 
 
 @completed_by(SVC)
-class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
+class SVR(RegressorMixin, ExactUpdates):
     """Fit a function within a tube of width epsilon, and learn or forget examples exactly.
 
     The machine minimises::
@@ -71,6 +71,7 @@ class SVR(RegressionTargets, RegressorMixin, ExactUpdates):
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "epsilon": [Interval(Real, 0.0, None, closed="left")],
     }
+    _targets = Numbers()
     _tunable = ("C", "epsilon", *ExactUpdates._tunable)
 
     def __init__(

@@ -259,7 +259,7 @@ class Adapter:
         model = machine._model
         same = (points == row).all(axis=1)
         if y is not None:
-            targets, labels = machine._targets(y, 1, model.labels)
+            targets, labels = machine._targets.encode(y, 1, model.labels)
             same &= (model.state.y == targets[0]) & (labels is model.labels)
         # What stands for several examples is none of them.
         merged = list(getattr(model.engine.memory, "stands_for_", ()))
