@@ -280,15 +280,8 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         if model is None or not model.state.weight.any():
             return self._p(Scores(np.empty(0), 0.0), np.empty(0, dtype=bool))
         with Shielded():
-            batch = check_batch(
-                estimator,
-                row,
-                label,
-                None,
-                Names(ids, None),
-                estimator._later_labels(model, None),
-                model,
-            )
+            labels = estimator._later_labels(model, None)
+            batch = check_batch(estimator, row, label, None, Names(ids), labels, model)
             code = int(batch.targets[0])
             if model.state.per_class[code] > 0 and model.state.head_states:
                 _require_exact(estimator, model)

@@ -16,7 +16,7 @@ from supple.estimators._model import Model
 from supple.estimators._outlier import BaseOutlier
 from supple.estimators._params import show
 from supple.estimators._updates import ExactUpdates
-from supple.estimators._validation import check_numeric, check_targets
+from supple.estimators._values import check_numeric, check_targets
 
 
 class Loss(ABC):

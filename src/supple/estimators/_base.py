@@ -28,6 +28,7 @@ from supple.errors import (
 )
 from supple.estimators._batch import check_batch
 from supple.estimators._fitted import FittedAttributes
+from supple.estimators._gamma import resolve_gamma
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Model, Names, make_kernel
 from supple.estimators._params import (
@@ -37,7 +38,6 @@ from supple.estimators._params import (
     show,
     takes_gamma,
 )
-from supple.estimators._validation import resolve_gamma
 from supple.estimators._warnings import NotConvergedWarning
 from supple.interrupts import Shielded
 from supple.kernels import Kernel

@@ -15,15 +15,8 @@ from supple.estimators._ids import check_groups, check_ids
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Names
 from supple.estimators._params import show
-from supple.estimators._validation import (
-    Points,
-    as_objects,
-    check_objects,
-    check_points,
-    check_times,
-    check_weight,
-    conform,
-)
+from supple.estimators._points import Points, as_objects, check_objects, check_points, conform
+from supple.estimators._values import check_times, check_weight
 
 
 class Held(Protocol):

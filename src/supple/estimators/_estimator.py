@@ -10,8 +10,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple.errors import worded
 from supple.estimators._params import ANY_KERNEL, resolve_threads
+from supple.estimators._points import FEATURES
 from supple.estimators._targets import Targets
-from supple.estimators._validation import FEATURES
 from supple.interrupts import Shielded
 from supple.locks import LOCK, guards, reads, writes
 

@@ -13,7 +13,7 @@ from supple.estimators._batch import check_query
 from supple.estimators._estimator import KernelEstimator
 from supple.estimators._model import Model
 from supple.estimators._params import show
-from supple.estimators._validation import Points
+from supple.estimators._points import Points
 from supple.locks import reads
 from supple.memory import Memory
 

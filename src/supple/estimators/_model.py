@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from supple.engine import Engine, OnlineEngine, State
 from supple.estimators._labels import LabelTable
-from supple.estimators._validation import Points
+from supple.estimators._points import Points
 from supple.kernels import KERNELS, Callable, Precomputed
 
 

@@ -17,10 +17,11 @@ from threadpoolctl import ThreadpoolController
 from supple.errors import InvalidInputError, PrecomputedUpdateError, warn_user
 from supple.estimators._batch import check_batch
 from supple.estimators._estimator import KernelEstimator
+from supple.estimators._gamma import resolve_gamma
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Names, make_kernel
 from supple.estimators._params import check_constraints
-from supple.estimators._validation import Points, resolve_gamma
+from supple.estimators._points import Points
 from supple.estimators._warnings import NotConvergedWarning
 from supple.gram import gram_for
 from supple.kernels import Kernel, Precomputed

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.estimators._labels import LabelTable, as_labels
-from supple.estimators._validation import check_numeric, check_targets
+from supple.estimators._values import check_numeric, check_targets
 
 
 class Targets:

@@ -14,11 +14,12 @@ from sklearn.base import clone
 from supple.engine import Engine, Step
 from supple.errors import InvalidInputError, StaleGammaWarning, warn_user
 from supple.estimators._base import BaseSVM
+from supple.estimators._gamma import resolve_gamma
 from supple.estimators._ids import IdsLike, check_groups, check_ids, check_missing
 from supple.estimators._judge import Judge
 from supple.estimators._model import Batch, Model, make_kernel
 from supple.estimators._params import check_values, show
-from supple.estimators._validation import check_weight, resolve_gamma
+from supple.estimators._values import check_weight
 from supple.interrupts import Shielded
 from supple.locks import guards, writes
 from supple.memory import KeepAll, Memory

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from supple.errors import InvalidInputError
-from supple.estimators._validation import as_moments
+from supple.estimators._values import as_moments
 
 __all__ = ["check_count", "check_data", "check_share", "check_timestamps", "is_count"]
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from supple.errors import DuplicateIdError, InvalidInputError, UnknownIdError
 from supple.estimators._ids import check_groups, check_ids, check_missing
-from supple.estimators._validation import check_weight
+from supple.estimators._values import check_weight
 
 __all__ = [
     "Example",
