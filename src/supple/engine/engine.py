@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -356,7 +355,7 @@ class Engine:
             "found by SMO, with no claim of exactness (exact_ is False).",
             InexactWarning,
         )
-        self.state.settings = replace(self.state.settings, exact=False)
+        self.state.settings = self.state.settings.replace(exact=False, trusted=False)
         self._reconcile(op, slots, weight, counts, leaving=leaving)
 
     def _warn(self, kkt: float) -> None:
