@@ -366,26 +366,23 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
     def class_weight_(self) -> NDArray[np.float64]:
         """Weights of the classes, in the order of ``classes_``."""
         model = self._held()
-        codes = self._classes(model).codes
-        return np.array([model.class_weight.get(code, 1.0) for code in codes])
+        return np.array([model.class_weight.get(k, 1.0) for k in self._classes(model).codes])
 
     @property
     @reads
     def n_iter_(self) -> NDArray[np.int32]:
         """Iterations of the solvers in the last update, per machine."""
         model = self._held()
-        keys = list(model.state.heads)
-        wanted = (keys[column] for column in self._classes(model).columns)
-        iterations = model.state.n_iter
-        return np.array([iterations.get(key, 0) for key in wanted], dtype=np.int32)
+        keys, iterations = list(model.state.heads), model.state.n_iter
+        columns = self._classes(model).columns
+        return np.array([iterations.get(keys[k], 0) for k in columns], dtype=np.int32)
 
 
 @cache
 def _sides(k: int) -> NDArray[np.float64]:
     """Return a matrix pairs x classes: 1 for the first class of a pair, -1 for the second."""
     first, second = np.triu_indices(k, 1)
-    sides = np.zeros((len(first), k))
-    pairs = np.arange(len(first))
+    sides, pairs = np.zeros((len(first), k)), np.arange(len(first))
     sides[pairs, first], sides[pairs, second] = 1.0, -1.0
     sides.flags.writeable = False
     return sides
