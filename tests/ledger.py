@@ -39,7 +39,7 @@ def kernel_function(kernel: str, gamma=0.5, degree=3, coef0=0.0) -> Callable:
 
 @dataclass(frozen=True)
 class Machine:
-    """One of the five problems: how to build its QP and how to read its model."""
+    """One of the problems: how to build its QP and how to read its model."""
 
     name: str
     builder: str
@@ -47,7 +47,8 @@ class Machine:
 
     def qp(self, K, y, w, params) -> oracle.QP:
         if self.name == "SVC":
-            return oracle.csvc(K, y, params["C"] * w)
+            build = oracle.csvc if params.get("loss", "hinge") == "hinge" else oracle.squared_csvc
+            return build(K, y, params["C"] * w)
         if self.name == "NuSVC":
             return oracle.nusvc(K, y, params["nu"], w)
         if self.name == "SVR":
@@ -74,14 +75,12 @@ class Machine:
 
 
 MACHINES = {
-    m.name: m
-    for m in (
-        Machine("SVC", "csvc", {"C": 1.0}),
-        Machine("NuSVC", "nusvc", {"nu": 0.5}),
-        Machine("SVR", "epssvr", {"C": 1.0, "epsilon": 0.1}),
-        Machine("OneClassSVM", "oneclass", {"nu": 0.4}),
-        Machine("SVDD", "svdd", {"C": 0.2}),
-    )
+    "SVC": Machine("SVC", "csvc", {"C": 1.0, "loss": "hinge"}),
+    "squared SVC": Machine("SVC", "csvc", {"C": 1.0, "loss": "squared_hinge"}),
+    "NuSVC": Machine("NuSVC", "nusvc", {"nu": 0.5}),
+    "SVR": Machine("SVR", "epssvr", {"C": 1.0, "epsilon": 0.1}),
+    "OneClassSVM": Machine("OneClassSVM", "oneclass", {"nu": 0.4}),
+    "SVDD": Machine("SVDD", "svdd", {"C": 0.2}),
 }
 
 
@@ -145,7 +144,9 @@ class Ledger:
             machine.defaults | params,
             dict(KERNELS[kernel] if kernel_params is None else kernel_params),
         )
-        ledger.model = getattr(supple, name)(kernel=kernel, **ledger.params, **ledger.kernel_params)
+        ledger.model = getattr(supple, machine.name)(
+            kernel=kernel, **ledger.params, **ledger.kernel_params
+        )
         return ledger
 
     # ------------------------------------------------------------------- operations
@@ -336,11 +337,12 @@ def peer(ledger: Ledger, X, y, w, probe):
     import sklearn.svm
 
     cls = getattr(sklearn.svm, ledger.machine.name, None)
-    if cls is None:
+    params = {name: value for name, value in ledger.params.items() if name != "loss"}
+    if cls is None or ledger.params.get("loss") == "squared_hinge":
         return None
     known = ledger.kernel in ("linear", "rbf", "poly")
     kernel = {"kernel": ledger.kernel, **ledger.kernel_params} if known else {"kernel": ledger.k}
-    model = cls(tol=1e-10, max_iter=20_000_000, **ledger.params, **kernel)
+    model = cls(tol=1e-10, max_iter=20_000_000, **params, **kernel)
     # Of a callable it mistakes the rows behind those without weight.
     X, y, w = (v[w > 0] for v in (X, y, w))
     model.fit(X, y, sample_weight=w)

@@ -46,6 +46,7 @@ __all__ = [
     "rounding",
     "scale_of",
     "solve",
+    "squared_csvc",
     "svdd",
 ]
 
@@ -109,6 +110,18 @@ def csvc(K, y, C_i) -> QP:
     """C-SVC with labels +1 / -1: x_i = y_i alpha_i."""
     y, C_i = np.asarray(y, dtype=float), np.broadcast_to(np.asarray(C_i, dtype=float), len(y))
     return _single(K, y, 0.0, np.where(y > 0, 0.0, -C_i), np.where(y > 0, C_i, 0.0))
+
+
+def squared_csvc(K, y, C_i) -> QP:
+    """C-SVC with the cost C_i xi_i^2: alpha_i = 2 C_i xi_i has no bound, and K gains 1 / (2 C_i).
+
+    At w = 0 the primal is the sum of all C_j, so that no xi_i^2 is larger than that over C_i: twice
+    the bound on alpha_i that follows is never met.
+    """
+    y, C_i = np.asarray(y, dtype=float), np.broadcast_to(np.asarray(C_i, dtype=float), len(y))
+    ridge = np.divide(1.0, 2 * C_i, out=np.zeros(len(y)), where=C_i > 0)
+    far = 4 * np.sqrt(C_i * C_i.sum())
+    return _single(K + np.diag(ridge), y, 0.0, np.where(y > 0, 0.0, -far), np.where(y > 0, far, 0))
 
 
 def nusvc(K, y, nu, w) -> QP:

@@ -120,6 +120,8 @@ class Head:
     @property
     def hi(self) -> _Floats: ...
     @property
+    def ridge(self) -> _Floats: ...
+    @property
     def group(self) -> _Bytes: ...
     @property
     def mu(self) -> list[float]: ...
@@ -144,7 +146,14 @@ class Head:
     def dismiss(self, slots: _Integers, /) -> None: ...
     def set_c(self, c: _Floats, /) -> None: ...
     def assign(
-        self, x: _Floats, lo: _Floats, hi: _Floats, mu: Sequence[float], target: Sequence[float], /
+        self,
+        x: _Floats,
+        lo: _Floats,
+        hi: _Floats,
+        ridge: _Floats,
+        mu: Sequence[float],
+        target: Sequence[float],
+        /,
     ) -> None: ...
     def save(self) -> Snapshot: ...
     def restore(self, snapshot: Snapshot, /) -> None: ...
@@ -156,10 +165,10 @@ class Head:
     def rounding(self) -> float: ...
     def objective(self) -> float: ...
     def path(
-        self, moved: _Integers, lo: _Floats, hi: _Floats, target: Sequence[float], /
+        self, moved: _Integers, lo: _Floats, hi: _Floats, ridge: _Floats, target: Sequence[float], /
     ) -> tuple[bool, int]: ...
     def jump(
-        self, moved: _Integers, lo: _Floats, hi: _Floats, target: Sequence[float], /
+        self, moved: _Integers, lo: _Floats, hi: _Floats, ridge: _Floats, target: Sequence[float], /
     ) -> bool: ...
     def smo(self, eps: float, max_iterations: int, /) -> tuple[bool, int]: ...
     def block_smo(
@@ -265,6 +274,7 @@ def solve(
     variables: _Integers,
     lo: _Floats,
     hi: _Floats,
+    ridge: _Floats,
     target: Sequence[float],
     settings: Settings,
     cold: bool,
@@ -279,6 +289,7 @@ def solve_first(
     lo: _Floats,
     hi: _Floats,
     groups: _Bytes,
+    ridge: _Floats,
     targets: Sequence[Sequence[float]],
     settings: Settings,
     is_definite: Callable[[Head], bool],

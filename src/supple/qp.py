@@ -1,9 +1,9 @@
 """The rows that an example adds to the signed QP, and a change of its boxes and targets.
 
-    minimise  1/2 x'Kx - c'x   subject to   lo <= x <= hi,  sum of x over group e = target_e
+    minimise  1/2 x'(K + D)x - c'x   subject to   lo <= x <= hi,  sum of x over group e = target_e
 
-K is the raw kernel matrix; labels live in c and in the box. The state of a QP (x, Kx, mu, the
-margin set and its factor) is a ``Head`` of the compiled core.
+K is the raw kernel matrix; labels live in c and in the box. D is diagonal, the ridge. The state of
+a QP (x, Kx, mu, the margin set and its factor) is a ``Head`` of the compiled core.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["DecisionRule", "HeadMembers", "Move", "Rows"]
+__all__ = ["NO_RIDGE", "DecisionRule", "HeadMembers", "Move", "Rows"]
+
+
+NO_RIDGE = np.empty(0)
 
 
 class Rows(NamedTuple):
-    """c, lo, hi and group of the variables of some examples, example by example."""
+    """c, lo, hi, group and ridge of the variables of some examples, example by example."""
 
     c: np.ndarray
     lo: np.ndarray
     hi: np.ndarray
     group: np.ndarray
+    ridge: np.ndarray = NO_RIDGE  # empty: 0 for all
 
 
 class HeadMembers(NamedTuple):
@@ -40,11 +44,12 @@ class HeadMembers(NamedTuple):
 
 
 class Move(NamedTuple):
-    """New boxes of some variables, and the new targets of all groups."""
+    """New boxes of some variables, their new ridge, and the new targets of all groups."""
 
     variables: np.ndarray
     lo: np.ndarray
     hi: np.ndarray
+    ridge: np.ndarray  # empty: as it is
     targets: Sequence[float]
 
 

@@ -11,6 +11,7 @@ import supple
 
 def streamed(name, kernel, X, y, w, form, params):
     """A model that learned in three batches, forgot some examples and reweighted others."""
+    name = MACHINES[name].name
     model = getattr(supple, name)(kernel=kernel, **params)
     target = {"y": y} if name in ("SVC", "NuSVC", "SVR") else {"y": None}
     for part in (slice(0, 30), slice(30, 31), slice(31, None)):

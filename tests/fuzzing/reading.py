@@ -127,6 +127,10 @@ def _binary(held: Held, split: Split, K, size, coef, b) -> Problem:
         weight = held.params.get("class_weight") or {}
         factor = np.array([weight.get(v, 1.0) for v in held.y[split.members].tolist()], dtype=WIDE)
         bound = held.params["C"] * w * factor
+        if held.params.get("loss") == "squared_hinge":
+            # alpha = 2 C xi has no bound: twice one that it never meets, as xi is best at w = 0.
+            ridge = np.diag(np.divide(1, 2 * bound, out=zero.copy(), where=bound > 0))
+            K, size, bound = K + ridge, size + ridge, 4 * np.sqrt(bound * bound.sum())
         lo, hi = np.where(t > 0, zero, -bound), np.where(t > 0, bound, zero)
         groups = np.zeros(len(t), dtype=int)
         return Problem(K, size, t, groups, zero[:1], lo, hi, coef, np.array([b]))

@@ -196,6 +196,8 @@ def scene_of(seed: int) -> Scene:
     )
     choose_kernel(scene)
     choose_params(scene)
+    if name == "SVC" and np.random.default_rng([seed, 2]).random() < 0.5:
+        scene.params["loss"] = "squared_hinge"
     choose_memory(scene, np.random.default_rng([seed, 1]))
     choose_distance(scene, np.random.default_rng([seed, 2]))
     return scene
@@ -282,10 +284,11 @@ def choose_memory(scene: Scene, rng: np.random.Generator) -> None:
         return
     size = max(2, int(scene.n * rng.uniform(0.3, 1.2)))
     supervised = scene.name in ("SVC", "NuSVC", "SVR")
+    hinge = "loss" not in scene.params
     scene.params["memory"] = [
         Window(size),
         AdaptiveWindow("leave_one_out", n_estimated=size) if supervised else Window(5, "batches"),
-        AdaptiveWindow() if scene.name == "SVC" else Decay(3.0, "batches"),
+        AdaptiveWindow() if scene.name == "SVC" and hinge else Decay(3.0, "batches"),
         Decay(float(size)),
         SupportVectors("ruping" if rng.random() < 0.5 else 2.0),
         Budget(size),

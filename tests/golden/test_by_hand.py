@@ -48,6 +48,21 @@ def test_two_points(learn):
 
 
 @ways
+def test_two_points_with_squared_hinge(learn):
+    """-1 | +1: -W = 2a - (4 + 1/C) a^2 / 2, so a = 2 / (4 + 1/C); xi = a / (2C) = 1 - 2a."""
+    X, y = np.array([[-1.0], [1.0]]), np.array([0, 1])
+    model = learn(supple.SVC(C=0.25, kernel="linear", loss="squared_hinge"), X, y)
+    np.testing.assert_allclose(model.dual_coef_, [[-0.25, 0.25]], atol=1e-12)
+    assert_f(model, 0.5 * z)
+    # 1/8 of w^2 / 2 and C xi^2 twice.
+    assert model.dual_objective_ == pytest.approx(0.125 + 2 * 0.25 * 0.25, abs=1e-12)
+    # Weights 1/2 and 3/2 give 1 / (2 C_i) = 4 and 4/3: a = 2 / (4 + 16/3) = 3/14, w = 3/7, and
+    # f(1) = 1 - a * 4/3 = 5/7 gives b = 2/7.
+    model.reweight([0, 1], [0.5, 1.5])
+    assert_f(model, 3 / 7 * z + 2 / 7)
+
+
+@ways
 def test_third_point_moves_the_boundary_and_leaves_without_trace(learn):
     """Beyond the margin (z = 3) a point changes nothing; 1/2 moves the margin to [-1, 1/2].
 

@@ -14,7 +14,7 @@ import supple
 # The decision function of such data is 0, which NuSVC says.
 pytestmark = pytest.mark.filterwarnings("ignore:NuSVC.* leaves no margin")
 
-LABELLED = ("SVC", "NuSVC", "SVR")
+LABELLED = ("SVC", "squared SVC", "NuSVC", "SVR")
 
 
 def snapshot(model, probe=PROBE):
@@ -112,7 +112,8 @@ class Fragile:
 def test_breakdown_in_the_middle_changes_nothing(name, error, data):
     given_set = data.draw(examples(name, low=6))
     kernel = Fragile(error)
-    model = getattr(supple, name)(kernel=kernel, **given_set.params)
+    machine = MACHINES[name]
+    model = getattr(supple, machine.name)(kernel=kernel, **machine.defaults | given_set.params)
     target = {"y": given_set.y} if name in LABELLED else {}
     with quiet_until_ready():
         model.partial_fit(given_set.X, **target, sample_weight=given_set.w)

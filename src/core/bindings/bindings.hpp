@@ -38,7 +38,7 @@ using Out = nb::ndarray<nb::numpy, T>;
 
 // Variables exist, and their boxes are not inside out.
 void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
-                 const In1<double>& hi);
+                 const In1<double>& hi, const In1<double>& ridge);
 
 template <typename T, typename Allocator>
 Out<T> to_numpy(std::vector<T, Allocator>&& values, std::initializer_list<std::size_t> shape) {

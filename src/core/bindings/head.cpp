@@ -5,9 +5,10 @@
 namespace supple {
 
 void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
-                 const In1<double>& hi) {
-  require(moved.shape(0) == lo.shape(0) && moved.shape(0) == hi.shape(0),
-          "moved, lo and hi must have the same length");
+                 const In1<double>& hi, const In1<double>& ridge) {
+  require(moved.shape(0) == lo.shape(0) && moved.shape(0) == hi.shape(0) &&
+              (ridge.shape(0) == 0 || ridge.shape(0) == moved.shape(0)),
+          "moved, lo, hi and ridge must have the same length");
   for (std::size_t k = 0; k < moved.shape(0); ++k) {
     require(moved.data()[k] >= 0 &&
                 moved.data()[k] < static_cast<std::int64_t>(head.variables()),
@@ -89,6 +90,8 @@ void bind_head(nb::module_& m) {
       .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
       .def_prop_ro("lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
       .def_prop_ro("hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
+      .def_prop_ro("ridge", [](const Head& h) { return to_numpy(h.ridge); },
+                   nb::rv_policy::automatic)
       .def_prop_ro("group", [](const Head& h) { return to_numpy(h.group); },
                    nb::rv_policy::automatic)
       .def_prop_ro("mu", [](const Head& h) { return h.mu; })
@@ -155,13 +158,16 @@ void bind_head(nb::module_& m) {
            })
       .def("assign",
            [](Head& h, const In1<double>& x, const In1<double>& lo, const In1<double>& hi,
-              const std::vector<double>& mu, const std::vector<double>& target) {
+              const In1<double>& ridge, const std::vector<double>& mu,
+              const std::vector<double>& target) {
              require(x.shape(0) == h.variables() && lo.shape(0) == h.variables() &&
-                         hi.shape(0) == h.variables(),
-                     "x, lo and hi need one entry per variable");
+                         hi.shape(0) == h.variables() &&
+                         (ridge.shape(0) == 0 || ridge.shape(0) == h.variables()),
+                     "x, lo, hi and ridge need one entry per variable");
              h.x = to_vector(x);
              h.lo = to_vector(lo);
              h.hi = to_vector(hi);
+             h.ridge = to_vector(ridge);
              h.mu = to_groups(mu);
              h.target = to_groups(target);
              h.forget_factor();
@@ -198,23 +204,23 @@ void bind_head(nb::module_& m) {
            })
       .def("path",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
-              const In1<double>& hi, const std::vector<double>& target) {
-             check_moved(h, moved, lo, hi);
+              const In1<double>& hi, const In1<double>& ridge, const std::vector<double>& target) {
+             check_moved(h, moved, lo, hi, ridge);
              const auto v = to_vector(moved);
-             const auto l = to_vector(lo), u = to_vector(hi);
+             const auto l = to_vector(lo), u = to_vector(hi), d = to_vector(ridge);
              const PerGroup t = to_groups(target);
              nb::gil_scoped_release release;
-             const PathResult r = follow_path(h, v, l, u, t);
+             const PathResult r = follow_path(h, v, l, u, d, t);
              return std::make_pair(r.finished, r.breakpoints);
            })
       .def("jump",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
-              const In1<double>& hi, const std::vector<double>& target) {
-             check_moved(h, moved, lo, hi);
+              const In1<double>& hi, const In1<double>& ridge, const std::vector<double>& target) {
+             check_moved(h, moved, lo, hi, ridge);
              nb::gil_scoped_release release;
              const std::size_t count = moved.shape(0);
              return h.jump({moved.data(), count}, {lo.data(), count}, {hi.data(), count},
-                           to_groups(target));
+                           {ridge.data(), ridge.shape(0)}, to_groups(target));
            })
       .def("smo",
            [](Head& h, double eps, std::int64_t max_iterations) {

@@ -22,10 +22,12 @@ DefiniteTest ask(const nb::callable& test) {
 }
 
 SolveResult solve_one(Head& h, const In1<std::int64_t>& variables, const In1<double>& lo,
-                      const In1<double>& hi, const std::vector<double>& target,
-                      const Settings& settings, bool cold, const nb::callable& is_definite) {
-  check_moved(h, variables, lo, hi);
-  const Move move{to_vector(variables), to_vector(lo), to_vector(hi), to_groups(target)};
+                      const In1<double>& hi, const In1<double>& ridge,
+                      const std::vector<double>& target, const Settings& settings, bool cold,
+                      const nb::callable& is_definite) {
+  check_moved(h, variables, lo, hi, ridge);
+  const Move move{to_vector(variables), to_vector(lo), to_vector(hi), to_vector(ridge),
+                  to_groups(target)};
   nb::gil_scoped_release release;
   return solve(h, move, settings, cold, ask(is_definite));
 }
@@ -34,7 +36,7 @@ SolveResult solve_one(Head& h, const In1<std::int64_t>& variables, const In1<dou
 std::vector<SolveResult> solve_first(
     const std::vector<Head*>& heads, const std::vector<std::size_t>& counts,
     const In1<std::int64_t>& slots, const In1<double>& c, const In1<double>& lo,
-    const In1<double>& hi, const In1<std::uint8_t>& groups,
+    const In1<double>& hi, const In1<std::uint8_t>& groups, const In1<double>& ridge,
     const std::vector<std::vector<double>>& targets, const Settings& settings,
     const nb::callable& is_definite) {
   require(counts.size() == heads.size() && targets.size() == heads.size(),
@@ -53,8 +55,9 @@ std::vector<SolveResult> solve_first(
     variables = end;
   }
   require(members == slots.shape(0) && variables == c.shape(0) && variables == lo.shape(0) &&
-              variables == hi.shape(0) && variables == groups.shape(0),
-          "slots, c, lo, hi and groups must be as long as counts say");
+              variables == hi.shape(0) && variables == groups.shape(0) &&
+              (ridge.shape(0) == 0 || ridge.shape(0) == variables),
+          "slots, c, lo, hi, groups and ridge must be as long as counts say");
   for (std::size_t v = 0; v < variables; ++v)
     require(lo.data()[v] <= hi.data()[v], "lo must not exceed hi");
   std::vector<SolveResult> out;
@@ -63,12 +66,15 @@ std::vector<SolveResult> solve_first(
   for (std::size_t k = 0; k < heads.size(); ++k) {
     Head& h = *heads[k];
     send({Phase::machine, k + 1, heads.size()});
+    const std::size_t own = counts[k] * h.per;
     const Beginning start{slots.data() + members, counts[k],
                           c.data() + variables,   lo.data() + variables,
                           hi.data() + variables,  groups.data() + variables,
+                          ridge.shape(0) > 0 ? std::span(ridge.data() + variables, own)
+                                             : std::span<const double>(),
                           to_groups(targets[k])};
     members += counts[k];
-    variables += counts[k] * h.per;
+    variables += own;
     out.push_back(solve(h, start, settings, ask(is_definite)));
   }
   return out;

@@ -1,4 +1,4 @@
-// Factor of the margin system  Q = [[0, A_S], [A_S', K_SS]].
+// Factor of the margin system  Q = [[0, A_S], [A_S', K_SS]], K with the ridge on its diagonal.
 //
 // K~ = K + sigma A'A has the same solutions as K once A x is prescribed, and K~_SS is positive
 // definite exactly when Q is regular (K_SS alone need not be: a linear kernel in d dimensions has

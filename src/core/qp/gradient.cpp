@@ -190,6 +190,8 @@ Positions Gradient::product_by_factor(const Expansion& e, std::vector<double>& o
     if (const std::int32_t i = place[static_cast<std::size_t>(e.member[k])]; i >= 0)
       dx[static_cast<std::size_t>(i)] = e.coef[k];
   out = factor.product(dx);
+  for (std::size_t i = 0; i < out.size() && !h.ridge.empty(); ++i)
+    out[i] -= h.ridge[static_cast<std::size_t>(factor.variables()[i])] * dx[i];
   return place;
 }
 

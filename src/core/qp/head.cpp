@@ -31,6 +31,8 @@ const double* Head::member_row(std::size_t member, std::vector<double>& buffer) 
 }
 
 void Head::snap(std::size_t v, double rounding) {
+  if (ridge_of(v) > 0.0)  // its gradient moves, too
+    rounding = std::min(rounding, 4.0 * std::numeric_limits<double>::epsilon() / ridge[v]);
   if (x[v] - lo[v] <= rounding)
     x[v] = lo[v];
   else if (hi[v] - x[v] <= rounding)
@@ -45,6 +47,7 @@ void Head::make_canonical() {
 }
 
 void Head::snap_empty_margins() {
+  if (!ridge.empty()) return;  // nobody is: the smallest x has its gradient
   constexpr double kNear = 1e-9, kSum = 64.0 * std::numeric_limits<double>::epsilon();
   const PerGroup missed = missing();
   for (std::size_t e = 0; e < n_groups; ++e) {
@@ -186,7 +189,8 @@ void Head::enter(const Slots& entering, const std::vector<double>& c_new,
   F.append(kx);
   c.insert(c.end(), c_new.begin(), c_new.end());
   group.insert(group.end(), groups_new.begin(), groups_new.end());
-  for (auto* bounds : {&x, &lo, &hi}) bounds->resize(now * per, 0.0);
+  for (auto* values : {&x, &lo, &hi}) values->resize(now * per, 0.0);
+  if (!ridge.empty()) ridge.resize(now * per, 0.0);
   for (std::size_t k = 0; k < entering.size(); ++k)
     in_place_ = in_place_ && entering[k] == static_cast<std::int64_t>(old + k);
 }
@@ -235,6 +239,7 @@ void Head::remove(std::size_t member) {
       c[to] = c[from];
       lo[to] = lo[from];
       hi[to] = hi[from];
+      if (!ridge.empty()) ridge[to] = ridge[from];
       group[to] = group[from];
       factor.rename(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to));
       block.rename(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to));
@@ -247,6 +252,7 @@ void Head::remove(std::size_t member) {
     std::fill(values->begin() + static_cast<std::ptrdiff_t>(last * per), values->end(), 0.0);
     values->resize(last * per);
   }
+  if (!ridge.empty()) ridge.resize(last * per);
   group.resize(last * per);
 }
 
@@ -268,6 +274,7 @@ void Head::restore(const Snapshot& snapshot) {
   c = snapshot.c;
   lo = snapshot.lo;
   hi = snapshot.hi;
+  ridge = snapshot.ridge;
   group = snapshot.group;
   target = snapshot.target;
   restore(snapshot.solution);
@@ -277,8 +284,11 @@ void Head::restore(const Snapshot& snapshot) {
 }
 
 bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
-                std::span<const double> hi_new, const PerGroup& target_new) {
+                std::span<const double> hi_new, std::span<const double> ridge_new,
+                const PerGroup& target_new) {
   F.note_peaks();  // of boxes that are about to close
+  for (std::size_t k = 0; k < ridge_new.size(); ++k)
+    set_ridge(static_cast<std::size_t>(moved[k]), ridge_new[k]);
   for (std::size_t k = 0; k < moved.size(); ++k) {
     const auto v = static_cast<std::size_t>(moved[k]);
     lo[v] = lo_new[k];
@@ -305,7 +315,7 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
     std::vector<Candidate> heap;
     for (std::size_t v = 0; v < variables(); ++v)
       if (group[v] == e && room(v) > 0.0)
-        heap.emplace_back(sign * (F[member_of(v)] - c[v]), v);
+        heap.emplace_back(sign * slope(v), v);
     std::make_heap(heap.begin(), heap.end(), std::greater<Candidate>());
     while (missing[e] != 0.0 && !heap.empty()) {
       std::pop_heap(heap.begin(), heap.end(), std::greater<Candidate>());
@@ -322,6 +332,15 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
   }
   F.follow();
   return true;
+}
+
+void Head::set_ridge(std::size_t v, double value) {
+  if (ridge.empty()) ridge.assign(variables(), 0.0);
+  if (ridge[v] == value) return;
+  const auto& held = factor.variables();
+  if (std::find(held.begin(), held.end(), static_cast<std::int64_t>(v)) != held.end())
+    forget_factor();
+  ridge[v] = value;
 }
 
 void Head::locate() const {
@@ -345,18 +364,20 @@ Head::Range Head::optimal_mu(std::size_t e, double doubt) const {
   double up = kInf, low = -kInf, sum = 0.0, count = 0.0;
   const bool all = n_groups == 1 && !F.has_stale();
   const double *value = F.values().data(), *error = F.error_bounds().data();
-  // Without branches, as in violation().
+  with_ridge_terms([&](const auto& term) {
+    // Without branches, as in violation().
 #pragma omp simd reduction(min : up) reduction(max : low) reduction(+ : sum, count)
-  for (std::size_t v = 0; v < variables(); ++v) {
-    const std::size_t m = per == 1 ? v : v / 2;
-    const bool counts = lo[v] < hi[v] && (all || (group[v] == e && !F.is_stale(m)));
-    const double G = value[m] - c[v], in_doubt = doubt * error[m];
-    const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
-    up = std::min(up, may_rise ? G + in_doubt : kInf);
-    low = std::max(low, may_fall ? G - in_doubt : -kInf);
-    sum += may_rise && may_fall ? G : 0.0;
-    count += may_rise && may_fall ? 1.0 : 0.0;
-  }
+    for (std::size_t v = 0; v < variables(); ++v) {
+      const std::size_t m = per == 1 ? v : v / 2;
+      const bool counts = lo[v] < hi[v] && (all || (group[v] == e && !F.is_stale(m)));
+      const double G = value[m] - c[v] + term(v), in_doubt = doubt * error[m];
+      const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
+      up = std::min(up, may_rise ? G + in_doubt : kInf);
+      low = std::max(low, may_fall ? G - in_doubt : -kInf);
+      sum += may_rise && may_fall ? G : 0.0;
+      count += may_rise && may_fall ? 1.0 : 0.0;
+    }
+  });
   return {-up, -low, -sum / count};
 }
 

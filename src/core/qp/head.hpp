@@ -1,11 +1,13 @@
 // One machine: the state of one signed QP over some of the stored examples,
 //
-//   minimise 1/2 x'Kx - c'x,   lo <= x <= hi,   sum of x over group e = target_e.
+//   minimise 1/2 x'(K + D)x - c'x,   lo <= x <= hi,   sum of x over group e = target_e,
 //
-// A member is an example that takes part; it has `per` variables (two for regression). Variable v
+// where D is diagonal, the ridge. It belongs to the variables: kernel values know nothing of it. A
+// member is an example that takes part; it has `per` variables (two for regression). Variable v
 // belongs to member v / per. The members' kernel expansion F = Kx is kept up to date (gradient.hpp);
-// the gradient of variable v is g_v = F - c_v + mu_group. Factor and block are derived from the variables
-// strictly inside their box (the margin set S) and can be rebuilt at any time.
+// the gradient of variable v is g_v = F + d_v x_v - c_v + mu_group. A box may be unbounded where
+// d_v > 0. Factor and block are derived from the variables strictly inside their box (the margin
+// set S) and can be rebuilt at any time.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -37,7 +39,7 @@ struct Solution {
 // A copy of what defines a head. Factor and block are rebuilt from it.
 struct Snapshot {
   std::vector<std::int64_t> slot;
-  std::vector<double> c, lo, hi;
+  std::vector<double> c, lo, hi, ridge;
   std::vector<std::uint8_t> group;
   PerGroup target;
   Solution solution;
@@ -58,6 +60,7 @@ struct Head {
   Gradient F{*this};
   // per variable
   std::vector<double> x, c, lo, hi;
+  std::vector<double> ridge;  // d; none if it is 0 for all
   std::vector<std::uint8_t> group;
   // per group
   PerGroup mu{}, target{};
@@ -79,7 +82,19 @@ struct Head {
   double diagonal(std::size_t v) const {
     return gram.diagonal(static_cast<std::size_t>(slot[member_of(v)]));
   }
-  double gradient(std::size_t v) const { return F[member_of(v)] - c[v] + mu[group[v]]; }
+  double ridge_of(std::size_t v) const { return ridge.empty() ? 0.0 : ridge[v]; }
+  double ridge_term(std::size_t v) const { return ridge.empty() ? 0.0 : ridge[v] * x[v]; }
+  // For loops that a look at each variable whether there is a ridge would slow down.
+  template <typename Visit>  // visit(term), term(v) = d_v x_v
+  void with_ridge_terms(const Visit& visit) const {
+    if (ridge.empty())
+      visit([](std::size_t) { return 0.0; });
+    else
+      visit([this](std::size_t v) { return ridge[v] * x[v]; });
+  }
+  double curvature(std::size_t v) const { return diagonal(v) + ridge_of(v); }
+  double slope(std::size_t v) const { return F[member_of(v)] - c[v] + ridge_term(v); }
+  double gradient(std::size_t v) const { return slope(v) + mu[group[v]]; }
   bool inside(std::size_t v) const { return lo[v] < x[v] && x[v] < hi[v]; }
   bool inside_any(std::size_t member) const {
     return inside(member * per) || inside(member * per + per - 1);
@@ -110,12 +125,15 @@ struct Head {
   void dismiss(const std::vector<std::int64_t>& slots);
   std::int64_t member_at(std::int64_t slot_wanted) const;
 
-  // Put boxes and targets to new values at once: x is clipped, and what the targets then miss is
-  // given to the variables with the most favourable gradients. False: there is no feasible x.
+  // Put boxes, ridge (unless there is none) and targets to new values at once: x is clipped, and
+  // what the targets then miss is given to the variables with the most favourable gradients. False:
+  // there is no feasible x.
   bool jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
-            std::span<const double> hi_new, const PerGroup& target_new);
+            std::span<const double> hi_new, std::span<const double> ridge_new,
+            const PerGroup& target_new);
+  void set_ridge(std::size_t v, double value);
   Solution solution() const { return {x, mu, F.state()}; }
-  Snapshot save() const { return {slot, c, lo, hi, group, target, solution()}; }
+  Snapshot save() const { return {slot, c, lo, hi, ridge, group, target, solution()}; }
   void restore(const Solution& copy);
   void restore(const Snapshot& snapshot);
   void sharpen();  // F in double precision where its error leaves open what is optimal
@@ -154,7 +172,7 @@ struct Head {
   double violation(const std::vector<double>& kx) const;  // absolute
   Audit audit() const;
   std::size_t violators(double eps) const;  // variables that violate KKT by more, by F
-  double objective(const std::vector<double>& kx) const;  // 1/2 x'Kx - c'x
+  double objective(const std::vector<double>& kx) const;  // 1/2 x'(K + D)x - c'x
   // What KKT violations are relative to (theory.md, "The scale"). Only open boxes count, as an
   // example without weight is no part of the problem: the largest |c|; where c = 0 and there is one
   // group, the largest |Kx|, or of its terms should they cancel; with two groups half the width of
@@ -188,12 +206,15 @@ struct Head {
   void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }
   // Where enter_margin(v) was false, v depends on the margin set: if the others balance it, it moves
   // without a change of any gradient. It does so here, with x of all of them, until one meets a
-  // bound: up (sense = 1), down (-1), or by default inward from a bound, else downhill.
+  // bound: up (sense = 1), down (-1), or by default inward from a bound, else downhill. A ridge that
+  // the factor has lost in rounding may end the way downhill earlier.
   struct Slide {
-    std::vector<double> dx;     // of the factor's variables
-    double dx_own;              // of v
-    std::size_t arrived;        // v itself or a variable of the factor
-    bool upper;                 // at which bound
+    enum class End { bound, ridge, none };  // none: nothing ends the way, and nobody has moved
+    End end = End::bound;
+    std::vector<double> dx;  // of the factor's variables
+    double dx_own = 0.0;     // of v
+    std::size_t arrived;     // v itself or a variable of the factor
+    bool upper = false;      // at which bound
   };
   Slide slide(std::size_t v, double sense = 0.0);
   // To the block: a column for every variable of the factor, some more, rows for members.
@@ -232,10 +253,10 @@ struct PathResult {
   bool leapt = false;  // straight to the end
 };
 
-// Move boxes and targets to new values along the path of optima.
+// Move boxes, ridge (unless there is none) and targets to new values along the path of optima.
 PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
                        const std::vector<double>& lo, const std::vector<double>& hi,
-                       const PerGroup& target);
+                       const std::vector<double>& ridge, const PerGroup& target);
 
 struct SmoResult {
   bool converged;

@@ -39,7 +39,12 @@ void Head::build_factor() {
   factor.build(
       margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
       gram.threads,
-      [&](double* upper, std::size_t stride) { gram.among(margin.slots, upper, stride); });
+      [&](double* upper, std::size_t stride) {
+        gram.among(margin.slots, upper, stride);
+        if (ridge.empty()) return;
+        for (std::size_t i = 0; i < margin.variables.size(); ++i)
+          upper[i * stride + i] += ridge[static_cast<std::size_t>(margin.variables[i])];
+      });
 }
 
 std::size_t Head::margin_changes() const {
@@ -91,6 +96,8 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
     for (std::int64_t s : own) gram.row(static_cast<std::size_t>(s));
   std::vector<double> columns(own.size() * slots.size());
   gram.values(own, slots, columns.data());
+  for (std::size_t k = 0; k < entering.size(); ++k)
+    columns[k * slots.size() + factor.size() + k] += ridge_of(entering[k]);
   if (factor.size() == 0) {
     const double own = diagonal(entering[0]);
     factor.set_sigma(own > 0.0 ? own : 1.0);
@@ -123,16 +130,21 @@ Head::Slide Head::slide(std::size_t v, double sense) {
   const auto& margin = factor.variables();
   std::vector<double> weights;
   factor.dependence(weights);
-  if (sense == 0.0 && inside(v)) {
-    double slope = gradient(v);
-    for (std::size_t i = 0; i < margin.size(); ++i)
-      slope -= weights[i] * gradient(static_cast<std::size_t>(margin[i]));
+  double slope = gradient(v), curvature = 0.0;
+  if (sense == 0.0) {
+    curvature = ridge_of(v);
+    for (std::size_t i = 0; i < margin.size(); ++i) {
+      const auto u = static_cast<std::size_t>(margin[i]);
+      slope -= weights[i] * gradient(u);
+      curvature += weights[i] * weights[i] * ridge_of(u);
+    }
     sense = slope > 0.0 ? -1.0 : 1.0;
+    if (x[v] <= lo[v]) sense = 1.0;
+    if (x[v] >= hi[v]) sense = -1.0;
   }
-  if (sense == 0.0) sense = x[v] <= lo[v] ? 1.0 : -1.0;
   const auto room = [&](std::size_t u, bool upward) { return upward ? hi[u] - x[u] : x[u] - lo[u]; };
   double step = room(v, sense > 0.0);
-  Slide result{std::move(weights), 0.0, v, sense > 0.0};
+  Slide result{Slide::End::bound, std::move(weights), 0.0, v, sense > 0.0};
   for (std::size_t i = 0; i < margin.size(); ++i) {
     const auto u = static_cast<std::size_t>(margin[i]);
     const double rate = result.dx[i] *= -sense, speed = std::abs(rate);
@@ -143,11 +155,19 @@ Head::Slide Head::slide(std::size_t v, double sense) {
     result.arrived = u;
     result.upper = rate > 0.0;
   }
+  if (std::abs(slope) < step * curvature) {
+    result.end = Slide::End::ridge;
+    step = std::abs(slope) / curvature;
+  } else if (step == std::numeric_limits<double>::infinity()) {
+    result.end = Slide::End::none;
+    return result;
+  }
   for (std::size_t i = 0; i < margin.size(); ++i)
     x[static_cast<std::size_t>(margin[i])] += result.dx[i] *= step;
   result.dx_own = sense * step;
   x[v] = std::clamp(x[v] + result.dx_own, lo[v], hi[v]);
-  x[result.arrived] = result.upper ? hi[result.arrived] : lo[result.arrived];
+  if (result.end == Slide::End::bound)
+    x[result.arrived] = result.upper ? hi[result.arrived] : lo[result.arrived];
   return result;
 }
 

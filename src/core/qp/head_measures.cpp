@@ -47,7 +47,11 @@ double Head::largest_diagonal() const {
 }
 
 double Head::rounding() const {
-  return std::numeric_limits<double>::epsilon() * (largest_c() + mass() * largest_diagonal());
+  double ridge_terms = 0.0;
+  for (std::size_t v = 0; v < ridge.size(); ++v)
+    ridge_terms = std::max(ridge_terms, std::abs(ridge[v] * x[v]));
+  return std::numeric_limits<double>::epsilon() *
+         (largest_c() + mass() * largest_diagonal() + ridge_terms);
 }
 
 bool Head::finite() const {
@@ -83,13 +87,15 @@ bool Head::balanced(double share) const {
 double Head::violation(const std::vector<double>& kx) const {
   // Without branches: which side a variable is on cannot be predicted.
   double below = 0.0, above = 0.0, extent = 0.0;
-  for (std::size_t v = 0; v < variables(); ++v) {
-    const double g = kx[member_of(v)] - c[v] + mu[group[v]];
-    const bool counts = lo[v] < hi[v] && !F.is_stale(member_of(v));
-    below = std::max(below, counts && x[v] < hi[v] ? -g : 0.0);
-    above = std::max(above, counts && x[v] > lo[v] ? g : 0.0);
-    extent += counts ? g * 0.0 : 0.0;  // NaN as soon as one g is NaN or infinite
-  }
+  with_ridge_terms([&](const auto& term) {
+    for (std::size_t v = 0; v < variables(); ++v) {
+      const double g = kx[member_of(v)] - c[v] + term(v) + mu[group[v]];
+      const bool counts = lo[v] < hi[v] && !F.is_stale(member_of(v));
+      below = std::max(below, counts && x[v] < hi[v] ? -g : 0.0);
+      above = std::max(above, counts && x[v] > lo[v] ? g : 0.0);
+      extent += counts ? g * 0.0 : 0.0;  // NaN as soon as one g is NaN or infinite
+    }
+  });
   return extent == 0.0 ? std::max(below, above) : kInf;
 }
 
@@ -122,7 +128,7 @@ void Head::sharpen() {
     const double error = F.error_bound(m);
     if (error == 0.0 || F.is_stale(m)) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
-      const double G = F[m] - c[v];
+      const double G = slope(v);
       if (inside(v) || (!fixed(v) && ((x[v] < hi[v] && G - error <= up[group[v]]) ||
                                       (x[v] > lo[v] && G + error >= low[group[v]])))) {
         close.push_back(m);
@@ -168,7 +174,7 @@ std::size_t Head::violators(double eps) const {
 double Head::objective(const std::vector<double>& kx) const {
   double value = 0.0;
   for (std::size_t v = 0; v < variables(); ++v)
-    value += x[v] * (0.5 * kx[member_of(v)] - c[v]);
+    value += x[v] * (0.5 * (kx[member_of(v)] + ridge_term(v)) - c[v]);
   return value;
 }
 

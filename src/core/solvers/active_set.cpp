@@ -49,10 +49,7 @@ void ActiveSet::take_members(Positions members) {
   c_.resize(h.per * size());
   bar_up_.assign(h.n_groups * c_.size(), kInf);
   bar_low_.assign(h.n_groups * c_.size(), -kInf);
-  for (std::size_t a = 0; a < size(); ++a) {
-    for (std::size_t j = 0; j < h.per; ++j) c_[j * size() + a] = h.c[member(a) * h.per + j];
-    moved(a);
-  }
+  for (std::size_t a = 0; a < size(); ++a) moved(a);
 }
 
 void ActiveSet::assign(const Positions& members) {
@@ -79,6 +76,7 @@ void ActiveSet::refresh() {
 void ActiveSet::moved(std::size_t a) {
   for (std::size_t j = 0; j < h.per; ++j) {
     const std::size_t v = member(a) * h.per + j, at = (h.group[v] * h.per + j) * size() + a;
+    c_[j * size() + a] = h.c[v] - h.ridge_term(v);
     bar_up_[at] = h.x[v] < h.hi[v] ? 0.0 : kInf;
     bar_low_[at] = h.x[v] > h.lo[v] ? 0.0 : -kInf;
   }

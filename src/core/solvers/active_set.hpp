@@ -46,7 +46,8 @@ class ActiveSet {
 
   const Head& h;
   Positions member_;
-  // Variable j of a is at j * size() + a; for each group there are bars as in PairSteps.
+  // Variable j of a is at j * size() + a. c is less what the ridge adds to F; for each group there
+  // are bars as in PairSteps.
   std::vector<double> c_, bar_up_, bar_low_;
 };
 

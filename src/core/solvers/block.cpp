@@ -39,6 +39,9 @@ class BlockSolver {
   Positions leaving(const Extremes& e, std::size_t joining) const;
   std::size_t largest_set() const;
   PerGroup levels(const Extremes& e) const;
+  double slope(std::size_t a, std::size_t v) const {  // variable v of active member a
+    return active_.F[a] - h.c[v] + h.ridge_term(v);
+  }
   void fill_local(double unit);
   void fill_kernel(const Positions& joined);
   bool takes_all() const { return matrix_ || active_.size() <= Head::kWhole; }
@@ -130,7 +133,7 @@ Positions BlockSolver::leaving(const Extremes& e, std::size_t joining) const {
     bool content = set_.since(t) + 1 < round_;
     for (std::size_t j = 0; j < h.per && content; ++j) {
       const std::size_t v = active_.member(a) * h.per + j;
-      const double g = active_.F[a] - h.c[v] - level[h.group[v]];
+      const double g = slope(a, v) - level[h.group[v]];
       content = (h.x[v] <= h.lo[v] && g > 0.0) || (h.x[v] >= h.hi[v] && g < 0.0);
     }
     (content ? out : staying).push_back(static_cast<std::int32_t>(t));
@@ -166,7 +169,7 @@ PerGroup BlockSolver::levels(const Extremes& e) const {
     for (std::size_t j = 0; j < h.per; ++j) {
       const std::size_t v = active_.member(a) * h.per + j;
       if (!h.inside(v)) continue;
-      sum[h.group[v]] += active_.F[a] - h.c[v];
+      sum[h.group[v]] += slope(a, v);
       count[h.group[v]] += 1.0;
     }
   }
@@ -180,6 +183,7 @@ void BlockSolver::fill_local(double unit) {
   PairSteps<float>& pairs = set_.pairs;
   pairs.unit = unit;
   pairs.resize(set_.size(), h.per, h.n_groups);
+  if (!h.ridge.empty()) pairs.ridge.resize(pairs.x.size());
   for (std::size_t t = 0; t < set_.size(); ++t) {
     const std::size_t a = set_.who(t);
     for (std::size_t j = 0; j < h.per; ++j) {
@@ -188,8 +192,9 @@ void BlockSolver::fill_local(double unit) {
       pairs.lo[at] = h.lo[v];
       pairs.hi[at] = h.hi[v];
       pairs.group[at] = h.group[v];
-      pairs.G[at] = static_cast<float>((active_.F[a] - h.c[v]) / unit);
-      pairs.diagonal[at] = static_cast<float>(h.diagonal(v));
+      pairs.G[at] = static_cast<float>(slope(a, v) / unit);
+      pairs.diagonal[at] = static_cast<float>(h.curvature(v));
+      if (!h.ridge.empty()) pairs.ridge[at] = h.ridge[v];
     }
   }
 }

@@ -1,7 +1,10 @@
 // One update by the path: not at all where nothing moves, straight or step by step, and once more
-// for those that the screening has missed.
+// for those that the screening has missed. Unbounded boxes, which cannot move linearly, get bounds
+// that nobody meets.
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <utility>
 
 #include "solvers/path.hpp"
 
@@ -78,11 +81,9 @@ PathResult open_again(Head& head, const std::vector<std::int64_t>& late) {
   return result;
 }
 
-}  // namespace
-
-PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
-                       const std::vector<double>& lo, const std::vector<double>& hi,
-                       const PerGroup& target) {
+PathResult follow(Head& head, const std::vector<std::int64_t>& moved,
+                  const std::vector<double>& lo, const std::vector<double>& hi,
+                  const PerGroup& target) {
   // Few members decide, and only these need an F in double precision: those whose box opens, those
   // on the margin, and whoever the path takes into it.
   std::vector<std::int64_t> opening;
@@ -116,6 +117,91 @@ PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
     result = {more.finished, result.breakpoints + more.breakpoints, result.leapt && more.leapt};
   }
   return result;
+}
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// Variables with their boxes to be.
+struct Boxes {
+  std::vector<std::int64_t> variables;
+  std::vector<double> lo, hi;
+  void add(std::size_t v, double low, double high) {
+    variables.push_back(static_cast<std::int64_t>(v));
+    lo.push_back(low);
+    hi.push_back(high);
+  }
+};
+
+// An unbounded box is cut where its variable does not notice.
+void cut(Head& h, std::size_t v) {
+  const double far = h.x[v] != 0.0 ? 2.0 * h.x[v] : 1.0 / h.ridge[v];
+  if (h.hi[v] == kInf) h.hi[v] = std::abs(far);
+  if (h.lo[v] == -kInf) h.lo[v] = -std::abs(far);
+}
+
+// Where the ridge changes, x goes to 0 first, which makes the change of no effect. False: there are
+// too many of them, or the path has failed.
+bool change_ridge(Head& h, const std::vector<std::int64_t>& moved, const std::vector<double>& lo,
+                  const std::vector<double>& hi, const std::vector<double>& ridge,
+                  std::int64_t& breakpoints) {
+  constexpr std::size_t kFew = 16;
+  std::vector<std::size_t> changed;
+  Boxes emptied;
+  for (std::size_t k = 0; k < ridge.size(); ++k) {
+    const auto v = static_cast<std::size_t>(moved[k]);
+    if (lo[k] == hi[k] || h.ridge_of(v) == ridge[k]) continue;
+    changed.push_back(k);
+    if (!h.fixed(v)) emptied.add(v, 0.0, 0.0);
+  }
+  if (emptied.variables.size() > kFew) return false;
+  if (!emptied.variables.empty()) {
+    for (std::int64_t v : emptied.variables) cut(h, static_cast<std::size_t>(v));
+    const PathResult result =
+        follow(h, emptied.variables, emptied.lo, emptied.hi, PerGroup(h.target));
+    breakpoints += result.breakpoints;
+    if (!result.finished) return false;
+  }
+  for (std::size_t k : changed) h.set_ridge(static_cast<std::size_t>(moved[k]), ridge[k]);
+  return true;
+}
+
+}  // namespace
+
+PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
+                       const std::vector<double>& lo, const std::vector<double>& hi,
+                       const std::vector<double>& ridge, const PerGroup& target) {
+  if (ridge.empty() && head.ridge.empty()) return follow(head, moved, lo, hi, target);
+  std::int64_t breakpoints = 0;
+  if (!change_ridge(head, moved, lo, hi, ridge, breakpoints)) return {false, breakpoints};
+  Boxes next, unbounded;
+  for (std::size_t k = 0; k < moved.size(); ++k) {
+    const auto v = static_cast<std::size_t>(moved[k]);
+    if (lo[k] == head.lo[v] && hi[k] == head.hi[v]) continue;
+    cut(head, v);
+    // Of a single example x ends before: its gradient rises by d_v x_v at least.
+    const double far = 2.0 * (std::abs(head.gradient(v)) + std::abs(head.c[v])) / head.ridge_of(v);
+    next.add(v, lo[k] == -kInf ? -far : lo[k], hi[k] == kInf ? far : hi[k]);
+    if (lo[k] == -kInf || hi[k] == kInf) unbounded.add(v, lo[k], hi[k]);
+  }
+  PathResult result{true, 0};
+  for (Boxes now; result.finished && !next.variables.empty();) {
+    std::swap(now, next);
+    next = {};
+    result = follow(head, now.variables, now.lo, now.hi, target);
+    breakpoints += result.breakpoints;
+    for (std::size_t k = 0; k < unbounded.variables.size(); ++k) {  // who has met its bound goes on
+      const auto v = static_cast<std::size_t>(unbounded.variables[k]);
+      const bool below = unbounded.lo[k] == -kInf && head.x[v] <= head.lo[v];
+      const bool above = unbounded.hi[k] == kInf && head.x[v] >= head.hi[v];
+      if (below || above)
+        next.add(v, (below ? 4.0 : 1.0) * head.lo[v], (above ? 4.0 : 1.0) * head.hi[v]);
+    }
+  }
+  for (std::size_t k = 0; k < unbounded.variables.size(); ++k) {
+    head.lo[static_cast<std::size_t>(unbounded.variables[k])] = unbounded.lo[k];
+    head.hi[static_cast<std::size_t>(unbounded.variables[k])] = unbounded.hi[k];
+  }
+  return {result.finished, breakpoints};
 }
 
 }  // namespace supple

@@ -62,7 +62,7 @@ bool close(Head& h, const Departure& d) {
     lo.push_back(0.0);
     hi.push_back(0.0);
   }
-  const PathResult path = follow_path(h, moved, lo, hi, d.target);
+  const PathResult path = follow_path(h, moved, lo, hi, {}, d.target);
   if (!path.finished || path.breakpoints == 0) return path.finished;
   std::int64_t polishes = 0;
   const Quality found = mend(h, polishes);

@@ -39,7 +39,8 @@ class PairSteps {
   std::vector<double> x, lo, hi;
   std::vector<std::uint8_t> group;
   Values G, diagonal;
-  double unit = 1.0;  // of G
+  std::vector<double> ridge;  // that is part of the diagonal; none if it is 0
+  double unit = 1.0;          // of G
 
   void resize(std::size_t columns, std::size_t per, std::size_t groups);
   void start();  // after x, the boxes, the groups and G were filled in
@@ -159,11 +160,16 @@ bool PairSteps<T>::step(const Row& row) {
   if (row_i == nullptr) return false;
   const std::size_t column = j % columns_;
   const T* row_j = row(column, kMaxGroups);
-  const double delta =
-      step_pair(unit * static_cast<double>(G[j] - G[i]),
-                static_cast<double>(diagonal[i] + diagonal[j] - T(2) * row_i[column]), x[i], hi[i],
-                x[j], lo[j]);
+  double curvature = static_cast<double>(diagonal[i] + diagonal[j] - T(2) * row_i[column]);
+  // Of examples that are the same nothing else is left.
+  if (!ridge.empty()) curvature = std::max(curvature, ridge[i] + ridge[j]);
+  const double delta = step_pair(unit * static_cast<double>(G[j] - G[i]), curvature, x[i], hi[i],
+                                 x[j], lo[j]);
   if (delta == 0.0) return false;
+  if (!ridge.empty()) {
+    G[i] += static_cast<T>(ridge[i] * delta / unit);
+    G[j] -= static_cast<T>(ridge[j] * delta / unit);
+  }
   set_bars(i);
   set_bars(j);
   scan(static_cast<T>(delta / unit), row_i, row_j);

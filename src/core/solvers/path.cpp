@@ -106,6 +106,11 @@ void Path::rates() {
     for (std::size_t j = 0; j < h.per; ++j)
       rate[k * h.per + j] = change + dmu[h.group[m * h.per + j]];
   }
+  if (h.ridge.empty()) return;
+  for (std::size_t k = 0; k < rate.size(); ++k) {
+    const std::size_t v = static_cast<std::size_t>(awake[k / h.per]) * h.per + k % h.per;
+    rate[k] += h.ridge[v] * rate_of(v);
+  }
 }
 
 bool Path::refine() {
@@ -277,7 +282,7 @@ PathResult Path::run() {
     if (breakpoints % 4 == 0)
       tell([&] { return News{Phase::path, static_cast<std::size_t>(breakpoints), 0, t}; });
     if (++breakpoints > limit || standing > 50 + 2 * h.factor.size()) return give_up(breakpoints);
-    if (!refill_groups()) return give_up(breakpoints);
+    if (!refill_groups() || endless) return give_up(breakpoints);
     if (at_rest()) break;
     direction();
     Event event = next_event();

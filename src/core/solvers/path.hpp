@@ -72,6 +72,7 @@ class Path {
   void take_rows();  // of the block, for those awake and those on the margin
   double sign_of(std::size_t v) const;
   double awake_gradient(std::size_t v) const;
+  double rate_of(std::size_t v) const;  // of x
 
   // --- path_leap.cpp ---
   struct Change {
@@ -107,6 +108,7 @@ class Path {
   int moving = 0;               // number of bound variables with a speed
   double t = 0.0;
   double way = 0.0;  // sum of all |changes| of x
+  bool endless = false;  // an exchange that no bound ends: the ridge is lost in rounding
 
   std::vector<double> dx, by_variable, right_side, buffer;
   AlignedVector dx_block;

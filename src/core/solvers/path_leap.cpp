@@ -238,8 +238,9 @@ bool Path::inexact() const {
 
 // Which of the variables that end on the edge of their box belong to the margin set cannot be told
 // from a solution that rounds, and mu may depend on it. The path, which meets bounds one by one,
-// knows.
+// knows. With a ridge every x has its gradient, and nothing is left open.
 bool Path::near_edge() const {
+  if (!h.ridge.empty()) return false;
   const auto& margin = h.factor.variables();
   return std::any_of(margin.begin(), margin.end(), [this](std::int64_t k) {
     const auto v = static_cast<std::size_t>(k);

@@ -49,6 +49,10 @@ double Path::awake_gradient(std::size_t v) const {
   return g[static_cast<std::size_t>(place[h.member_of(v)]) * h.per + v % h.per];
 }
 
+double Path::rate_of(std::size_t v) const {
+  return side[v] == Side::margin ? by_variable[v] : speed[v];
+}
+
 void Path::put_on_side(std::size_t v, Side s) {
   side[v] = s;
   const std::int64_t k = place[h.member_of(v)];
@@ -81,13 +85,19 @@ void Path::leave(std::size_t v, Side s) {
 // box.
 void Path::exchange(std::size_t v) {
   const Head::Slide slid = h.slide(v, sign_of(v));
+  endless = slid.end == Head::Slide::End::none;
+  if (endless) return;
   give_columns({v});
   for (std::size_t i = 0; i < slid.dx.size(); ++i)
     by_variable[static_cast<std::size_t>(h.factor.variables()[i])] = slid.dx[i];
   by_variable[v] = slid.dx_own;
   multiply();
-  by_variable[v] = 0.0;
   for (std::size_t k = 0; k < g.size(); ++k) g[k] += dF[k / h.per];
+  for (std::size_t k = 0; k < g.size() && !h.ridge.empty(); ++k) {
+    const std::size_t u = static_cast<std::size_t>(awake[k / h.per]) * h.per + k % h.per;
+    if (side[u] == Side::margin || u == v) g[k] += h.ridge[u] * by_variable[u];
+  }
+  by_variable[v] = 0.0;
   simd().axpy(1.0, dx_block.data(), pending.data(), pending.size());
   dirty = !asleep.empty();
   const Side at = slid.upper ? Side::upper : Side::lower;
@@ -222,7 +232,7 @@ void Path::wake_member(std::size_t m) {
 void Path::settle_members() {
   for (std::size_t k = 0; k < awake.size(); ++k) {
     const std::size_t v = static_cast<std::size_t>(awake[k]) * h.per;
-    h.F.set(h.member_of(v), g[k * h.per] + h.c[v] - h.mu[h.group[v]]);
+    h.F.set(h.member_of(v), g[k * h.per] + h.c[v] - h.mu[h.group[v]] - h.ridge_term(v));
   }
   if (dirty) tell_asleep();
 }
@@ -232,11 +242,16 @@ void Path::tell_asleep() {
   const bool look = h.F.updates() % kLookEvery == 0;
   std::vector<std::int64_t> told, rows;
   Positions without;
+  std::vector<double> moved(h.ridge.size(), 0.0);  // x of margin variables
+  for (std::size_t j = 0; j < pending.size() && !moved.empty(); ++j)
+    if (const std::int64_t v = h.block.variables()[j]; v != MarginBlock::kNobody)
+      moved[static_cast<std::size_t>(v)] = pending[j];
   for (std::int64_t k : asleep) {
     const auto m = static_cast<std::size_t>(k);
     if (on_margin(m) && !look) {
-      const std::size_t e = h.group[side[m * h.per] == Side::margin ? m * h.per : m * h.per + 1];
-      h.F.shift(m, mu_settled[e] - h.mu[e]);
+      const std::size_t v = side[m * h.per] == Side::margin ? m * h.per : m * h.per + 1;
+      h.F.shift(m, mu_settled[h.group[v]] - h.mu[h.group[v]]);
+      if (!moved.empty()) h.F.shift(m, -h.ridge[v] * moved[v]);
     } else if (h.block.has_row(m)) {
       told.push_back(k);
       rows.push_back(h.block.place(m));

@@ -79,7 +79,7 @@ void Polish::admit_several(const std::vector<Violator>& found, std::size_t room)
 void Polish::slide(std::size_t v) {
   do {
     const Head::Slide slid = h.slide(v);
-    if (slid.arrived == v) return;
+    if (slid.end != Head::Slide::End::bound || slid.arrived == v) return;
     report();
     h.leave_margin(slid.arrived);
   } while (!h.enter_margin(v) && h.inside(v));
@@ -166,7 +166,8 @@ void Polish::take_back_rise() {
   double rise = 0.0, moved = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const std::size_t m = h.member_of(v);
-    rise += (h.x[v] - before.x[v]) * (0.5 * (before.F[m] + h.F[m]) - h.c[v]);
+    const double ridge_term = h.ridge_of(v) * (before.x[v] + h.x[v]);
+    rise += (h.x[v] - before.x[v]) * (0.5 * (before.F[m] + h.F[m] + ridge_term) - h.c[v]);
     moved += std::abs(h.x[v] - before.x[v]);
   }
   const bool lost = !h.balanced(1e-12);

@@ -73,7 +73,7 @@ void Polish::follow_near() {
     if (!solved_ && !h.inside_any(m)) continue;  // on a bound, for once: it follows as others do
     at_margin[m] = 1;
     h.F.loosen(m, rounding);
-    if (solved_) h.F.assume(m, h.c[v] - h.mu[h.group[v]]);
+    if (solved_) h.F.assume(m, h.c[v] - h.mu[h.group[v]] - h.ridge_term(v));
   }
   Positions near;
   std::vector<double> moved;

@@ -98,8 +98,10 @@ void Polish::pair_up(std::vector<Violator>& found) const {
 }
 
 // The same example may be there many times. One of them is enough: the others depend on it and
-// violate no more when it has been solved for. Till then all of them have the same gradient.
+// violate no more when it has been solved for. Till then all of them have the same gradient. With a
+// ridge each has an x of its own.
 void Polish::pass_over_twins(std::vector<Violator>& found, std::size_t room) const {
+  if (!h.ridge.empty()) return;
   struct Candidate {
     double gradient;
     std::size_t variable;

@@ -106,7 +106,7 @@ class Solver {
   void batch();
   void afresh();
   bool descend(double tol, std::int64_t limit, bool first);
-  bool jump() { return h.jump(move_.variables, move_.lo, move_.hi, move_.target); }
+  bool jump() { return h.jump(move_.variables, move_.lo, move_.hi, move_.ridge, move_.target); }
   bool path_is_cheaper() const;
   bool definite() { return s.trusted || is_definite_(h); }
   bool walks() const;
@@ -157,7 +157,7 @@ bool Solver::path_is_cheaper() const {
 }
 
 bool Solver::by_path() {
-  const PathResult path = follow_path(h, move_.variables, move_.lo, move_.hi, move_.target);
+  const PathResult path = follow_path(h, move_.variables, move_.lo, move_.hi, move_.ridge, move_.target);
   r.breakpoints = path.breakpoints;
   r.route = path.leapt ? Route::leap : Route::path;
   if (!path.finished) return false;
@@ -264,7 +264,7 @@ bool Solver::descend(double tol, std::int64_t limit, bool first) {
     r.iterations += found.iterations;
     return found.converged;
   };
-  if (first && nearly_optimal(h, eps)) return by(Route::polish, {true, 0});
+  if (first && s.exact && nearly_optimal(h, eps)) return by(Route::polish, {true, 0});
   if (first && s.exact && h.gram.has_blocks()) {
     const double handover = h.members() > kSmall ? kHandover : kHandoverSmall;
     const double goal = s.trusted ? std::max(eps, handover * scale) : eps;
@@ -327,7 +327,7 @@ SolveResult solve(Head& h, const Beginning& start, const Settings& settings,
   h.admit(start.slots, start.c, start.groups, start.count);
   const std::size_t n = h.variables();
   Move move{std::vector<std::int64_t>(n), {start.lo, start.lo + n}, {start.hi, start.hi + n},
-            start.target};
+            {start.ridge.begin(), start.ridge.end()}, start.target};
   std::iota(move.variables.begin(), move.variables.end(), 0);
   return solve(h, move, settings, true, is_definite);
 }

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "qp/head.hpp"
@@ -49,7 +50,7 @@ using DefiniteTest = std::function<bool(Head&)>;
 
 struct Move {
   std::vector<std::int64_t> variables;
-  std::vector<double> lo, hi;
+  std::vector<double> lo, hi, ridge;  // no ridge: it stays as it is
   PerGroup target;
 };
 
@@ -64,6 +65,7 @@ struct Beginning {
   std::size_t count;
   const double *c, *lo, *hi;  // per variable
   const std::uint8_t* groups;
+  std::span<const double> ridge;  // per variable, or none
   PerGroup target;
 };
 SolveResult solve(Head& head, const Beginning& beginning, const Settings& settings,

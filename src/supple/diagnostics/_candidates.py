@@ -21,7 +21,6 @@ from supple.engine import State
 from supple.engine.head import HeadState, Key, effective_weight
 from supple.errors import InexactWarning, warn_user
 from supple.interrupts import Interruptible
-from supple.problems import CSVC
 from supple.qp import Move
 from supple.solvers import solve
 
@@ -99,15 +98,17 @@ class _Reader:
     def scores(self, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
         """Return the scores by slot; those who are no members, or have no box, have -inf.
 
+        Without an upper bound the first term of (44) is 0, and the margins order all.
         `rows` number the feature vectors by slot, if some may be equal: how equal ones divide
         their coefficients is not determined, so that each gets the mean share.
         """
-        core, width = self._core, self._width
+        core = self._core
         if core.rough:
             core.refresh()
         x: NDArray[Any] = np.abs(core.x)
+        width: NDArray[Any] = self._width
         slack = self._sides * (core.kx + core.mu[0]) - 1.0
-        slack[(x > 0.0) & (x < width)] = 0.0
+        slack[(x > 0.0) & (x < width) & (width < np.inf)] = 0.0
         if rows is not None:
             key = 2 * rows[self._slots] + (self._sides > 0.0)
             x = np.bincount(key, x)[key].astype(np.float64, copy=False)
@@ -199,17 +200,17 @@ class _Machine:
     def _opened(self, guest: int, side: float, weight: float) -> Iterator[tuple[int, float]]:
         """Open the box of a guest for a while; give its place and the width of its box."""
         state, core = self._state, self._head.core
-        assert isinstance(state.problem, CSVC)
-        bound = side * weight * state.problem.C
-        box = np.array([min(bound, 0.0)]), np.array([max(bound, 0.0)])
+        sides = np.array([side])
+        rows = state.problem.rows(sides, np.array([weight]), sides)
         at = self._members[guest : guest + 1]
+        move = Move(at, rows.lo, rows.hi, rows.ridge, self._target)
         try:
             self._c[at] = side
             core.set_c(self._c)
             with Interruptible():
-                result = solve(core, Move(at, *box, self._target), state.settings, cold=False)
+                result = solve(core, move, state.settings, cold=False)
             self.n_inexact += not result.within_tolerance
-            yield at[0], abs(bound)
+            yield at[0], float(rows.hi[0] - rows.lo[0])
         finally:
             self._ready.put_back(core)
 

@@ -41,9 +41,10 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
 
     its dual coefficient as a share of its bound, the classical choice for support vector machines,
     with those at 0 and at the bound ordered by their margins: the second term is at most 0 in the
-    first case, at least 0 in the other, and 0 for all others. With several machines it is the
-    largest over those that were trained on the example. With the scores :math:`s_1, \dots, s_n` of
-    the examples held and :math:`s_{n+1}` of the candidate,
+    first case, at least 0 in the other, and 0 for all others. With ``loss="squared_hinge"`` there
+    is no bound, and the second term is the score. With several machines it is the largest over
+    those that were trained on the example. With the scores :math:`s_1, \dots, s_n` of the examples
+    held and :math:`s_{n+1}` of the candidate,
 
     .. math:: p = \frac{\#\{i \le n + 1 : s_i \ge s_{n+1}\}}{n + 1} ,
 
@@ -52,7 +53,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    estimator : SVC, SimpleSVC or another exact classifier with the hinge loss, default=None
+    estimator : SVC, SimpleSVC or another exact classifier with cost C, default=None
         Copied at `fit`. None: ``SVC()``.
     mondrian : bool, default=False
         Compare a candidate only with the examples of its class, so that the guarantee holds within

@@ -20,7 +20,7 @@ from supple.estimators._ids import IdsLike
 from supple.interrupts import Interruptible, Shielded
 from supple.locks import guards
 from supple.problems import EpsSVR
-from supple.qp import Move
+from supple.qp import NO_RIDGE, Move
 from supple.solvers import solve
 
 __all__ = ["ConformalRegressor"]
@@ -217,9 +217,11 @@ def _without_each(
             zero = np.zeros(len(own_variables))
             with Interruptible():
                 result = solve(
-                    core, Move(own_variables, zero, zero, core.target[:1]), state.settings,
+                    core,
+                    Move(own_variables, zero, zero, NO_RIDGE, core.target[:1]),
+                    state.settings,
                     cold=False,
-                )  # fmt: skip
+                )
             inexact += not result.within_tolerance
             out[:, k], fitted_now = now()
             residual[k] = abs(state.y[slots[k]] - fitted_now[place[slots[k]]])

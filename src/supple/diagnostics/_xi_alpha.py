@@ -186,6 +186,12 @@ def _estimate(estimator: Any, ids: IdsLike | None, rho: float) -> XiAlpha:
             f"SVIncrementalSVC. Got {type(estimator).__name__} instead. leave_one_out takes other "
             "machines, too."
         )
+    if fitted.state.problem.squared:
+        raise InvalidInputError(
+            f"{_ACTION} is for the hinge loss, whose coefficients C bounds. Got a "
+            f"{type(estimator).__name__} with loss='squared_hinge' instead. leave_one_out takes "
+            "either loss."
+        )
     machines = Machines.of(estimator, fitted, _ACTION)
     model, slots = examine(estimator, ids, _ACTION)
     test = XiAlphaTest(rho)

@@ -13,7 +13,7 @@ from supple.engine.state import State
 from supple.errors import InfeasibleError
 from supple.interrupts import Interruptible
 from supple.progress import SILENCE, Progress
-from supple.qp import Move
+from supple.qp import NO_RIDGE, Move
 from supple.solvers import Settings, solve
 
 _AT_A_TIME = 64  # examples between two reports of progress
@@ -82,10 +82,10 @@ def move_without(core: Head, leaving: Departures, k: int) -> Move:
     stretch, targets = float(leaving.stretch[k]), leaving.targets[k].tolist()
     if stretch == 1.0:
         zero = np.zeros(len(own))
-        return Move(own, zero, zero, targets)
+        return Move(own, zero, zero, NO_RIDGE, targets)
     lo, hi = stretch * core.lo, stretch * core.hi
     lo[own] = hi[own] = 0.0
-    return Move(np.arange(len(lo)), lo, hi, targets)
+    return Move(np.arange(len(lo)), lo, hi, NO_RIDGE, targets)
 
 
 def answers(

@@ -12,7 +12,7 @@ from supple._core import Head
 from supple.errors import InvalidInputError, SolverError
 from supple.gram import Gram
 from supple.problems import Problem
-from supple.qp import DecisionRule, HeadMembers, Move, Rows
+from supple.qp import NO_RIDGE, DecisionRule, HeadMembers, Move, Rows
 from supple.solvers import Settings, SolveResult, solve, solve_first
 
 __all__ = [
@@ -81,12 +81,14 @@ def effective_weight(
 
 def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
     """Return the rows of these examples, unless they are too large to compute with."""
-    with np.errstate(over="ignore"):
+    cost = "C (or nu) times sample_weight times class_weight"
+    with np.errstate(over="ignore", divide="ignore"):
         rows = problem.rows(t, weight, diagonal)
-    for name, low, high in (
-        ("C (or nu) times sample_weight times class_weight", rows.lo, rows.hi),
-        ("y plus or minus epsilon", rows.c, rows.c),
-    ):
+        least, most = rows.lo, rows.hi
+        if len(rows.ridge):  # of unbounded boxes
+            cost += ", and its inverse with loss='squared_hinge',"
+            least, most = rows.ridge, np.append(rows.ridge, 1.0 / rows.ridge[least < most])
+    for name, low, high in ((cost, least, most), ("y plus or minus epsilon", rows.c, rows.c)):
         largest = max(-np.minimum.reduce(low, initial=0.0), np.maximum.reduce(high, initial=0.0))
         if not largest < _LARGEST:
             raise InvalidInputError(
@@ -129,7 +131,7 @@ class HeadState:
 
     def to_arrays(self) -> dict[str, Any]:
         """Return what defines this head; Kx and the factor are derived from it."""
-        names = ("slot", "c", "group", "x", "lo", "hi", "mu", "target")
+        names = ("slot", "c", "group", "x", "lo", "hi", "ridge", "mu", "target")
         return {name: getattr(self.core, name) for name in names} | {"record": self.record}
 
     @classmethod
@@ -140,7 +142,7 @@ class HeadState:
         head = cls.empty(key, gram, problem)
         core = head.core
         core.admit(arrays["slot"], arrays["c"], arrays["group"])
-        core.assign(*(arrays[name] for name in ("x", "lo", "hi", "mu", "target")))
+        core.assign(*(arrays[name] for name in ("x", "lo", "hi", "ridge", "mu", "target")))
         head.record = arrays["record"]
         return head
 
@@ -175,7 +177,7 @@ class HeadState:
             # The head wakes up: all boxes open, not only those of the examples concerned.
             rows = examples.rows(self.key, self.core.slot, problem)
             variables = np.arange(self.core.members * problem.per)
-        move = Move(variables, rows.lo, rows.hi, problem.targets(t, mass))
+        move = Move(variables, rows.lo, rows.hi, rows.ridge, problem.targets(t, mass))
         return self._note(solve(self.core, move, settings, cold=cold))
 
     def _note(self, result: SolveResult) -> SolveResult:
@@ -196,7 +198,7 @@ class HeadState:
         """
         variables = self.core.variables_at(slots)
         zero = np.zeros(len(variables))
-        move = Move(variables, zero, zero, problem.targets(_NOTHING, _NOTHING))
+        move = Move(variables, zero, zero, NO_RIDGE, problem.targets(_NOTHING, _NOTHING))
         return self._note(solve(self.core, move, settings, cold=not self.converged))
 
     def _replace_c(self, variables: np.ndarray, values: np.ndarray) -> bool:
@@ -210,7 +212,7 @@ class HeadState:
     def _wait(self, reason: str, per: int) -> SolveResult:
         """Close all boxes."""
         zero = np.zeros(self.core.members * per)
-        self.core.jump(np.arange(len(zero)), zero, zero, [0.0, 0.0])
+        self.core.jump(np.arange(len(zero)), zero, zero, NO_RIDGE, [0.0, 0.0])
         self.core.forget_factor()
         self.record = (False, reason, 0, True)
         return SolveResult()
@@ -280,9 +282,10 @@ def _variables(members: np.ndarray, per: int) -> np.ndarray:
 class MemberValues(NamedTuple):
     """The members of a head: how much each counts, and how far it is from counting more.
 
-    The slack of a variable is its gradient, turned so that it is y f - 1 for a class label y: a
-    variable with a positive slack is 0, one with a negative slack at its other bound. Members
-    whose box is empty have no slack, infinity here.
+    The slack of a variable is its gradient without the ridge, turned so that it is y f - 1 for a
+    class label y: a variable with a positive slack is 0, one with a negative slack at its other
+    bound, or where the ridge makes up for it. Members whose box is empty have no slack, infinity
+    here.
     """
 
     slots: np.ndarray
@@ -373,5 +376,5 @@ class HeadReader:
         return len(self._head.core.inside())
 
     def dual_objective(self) -> float:
-        """Return c'x - 1/2 x'Kx, from scratch."""
+        """Return c'x - 1/2 x'(K + D)x, from scratch."""
         return -float(self._head.core.objective())

@@ -15,6 +15,7 @@ from supple.engine.operation import Operation
 from supple.engine.state import State
 from supple.engine.step import Step
 from supple.memory import Memory
+from supple.qp import NO_RIDGE
 
 __all__ = ["Team", "TeamOperation", "gather", "merge_closest"]
 
@@ -59,7 +60,7 @@ def gather(state: State, heads: Sequence[HeadState]) -> None:
     columns = (parts.places, rows.c, rows.group, rows.lo, rows.hi)
     for head, slots, c, group, lo, hi in zip(heads, *map(parts.split, columns), strict=True):
         members, _ = head.core.admit(slots, c, group)
-        head.core.jump(members, lo, hi, [0.0, 0.0])
+        head.core.jump(members, lo, hi, NO_RIDGE, [0.0, 0.0])
 
 
 class TeamOperation(Operation):

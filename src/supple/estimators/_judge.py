@@ -46,7 +46,14 @@ class Judge:
                 f"The 'memory' parameter of {type(estimator).__name__} cannot be {memory}: without "
                 "labels or targets there is no error to choose a window by. Choose Window."
             )
-        hinge = self._classifies and isinstance(model.state.problem, CSVC)
+        problem = model.state.problem
+        hinge = self._classifies and isinstance(problem, CSVC)
+        if self._test is not None and isinstance(problem, CSVC) and problem.squared:
+            raise InvalidInputError(
+                f"The 'memory' parameter of {type(estimator).__name__} cannot be {memory} with "
+                "loss='squared_hinge': the xi-alpha estimate is for the hinge loss. Choose "
+                "estimate='leave_one_out', or loss='hinge'."
+            )
         if self._test is not None and not hinge:
             raise InvalidInputError(
                 f"The 'memory' parameter of {type(estimator).__name__} cannot be {memory}: the "

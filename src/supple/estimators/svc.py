@@ -25,9 +25,10 @@ class SVC(BaseClassifier, ExactUpdates):
 
         1/2 |w|^2 + sum_i C_i max(0, 1 - y_i f(x_i)),    f(x) = w'phi(x) + b,
 
-    with C_i = C * sample_weight_i * class_weight[y_i]. After any sequence of `partial_fit`,
-    `forget`, `reweight` and `retune` the model is the one that `fit` gives on the examples
-    held. Parameters, attributes, shapes and signs are those of :class:`sklearn.svm.SVC`.
+    with C_i = C * sample_weight_i * class_weight[y_i], or the same with the square of the maximum
+    (`loss`). After any sequence of `partial_fit`, `forget`, `reweight` and `retune` the model is
+    the one that `fit` gives on the examples held. Parameters, attributes, shapes and signs are
+    those of :class:`sklearn.svm.SVC`.
 
     Parameters
     ----------
@@ -83,6 +84,10 @@ class SVC(BaseClassifier, ExactUpdates):
         Which examples to keep and which to forget: :class:`~supple.memory.Window`,
         :class:`~supple.memory.Budget`, :class:`~supple.memory.Decay` or
         :class:`~supple.memory.SupportVectors`. None keeps all.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        What a margin error xi_i = max(0, 1 - y_i f(x_i)) costs: C_i xi_i, or C_i xi_i^2 as in
+        :class:`sklearn.svm.LinearSVC`, but with an intercept that costs nothing. Coefficients then
+        have no upper bound: alpha_i = 2 C_i xi_i.
 
     Attributes
     ----------
@@ -147,6 +152,7 @@ class SVC(BaseClassifier, ExactUpdates):
         **IGNORED,
         "C": [Interval(Real, 0.0, None, closed="neither")],
         "class_weight": [StrOptions({"balanced"}), dict, None],
+        "loss": [StrOptions({"hinge", "squared_hinge"})],
     }
     _tunable = ("C", "class_weight", *BaseClassifier._tunable)
     _free = BaseClassifier._free | IGNORED.keys()
@@ -172,6 +178,7 @@ class SVC(BaseClassifier, ExactUpdates):
         random_state: Any = None,
         multi_class: str = "ovo",
         memory: Memory | None = None,
+        loss: str = "hinge",
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -191,9 +198,10 @@ class SVC(BaseClassifier, ExactUpdates):
         self.random_state = random_state
         self.multi_class = multi_class
         self.memory = memory
+        self.loss = loss
 
     def _problem(self, params: Mapping[str, Any]) -> problems.CSVC:
-        return problems.CSVC(float(params["C"]))
+        return problems.CSVC(float(params["C"]), squared=params.get("loss") == "squared_hinge")
 
     @reads
     def regularization_path(self, Cs: Iterable[float]) -> Iterator[Self]:

@@ -98,6 +98,13 @@ _COST = Parameter(
     help="Cost of an example on the wrong side of the margin.",
 )
 _MARGIN = (_COST, *_KERNEL)
+_LOSS = Parameter(
+    "loss",
+    "choice",
+    "hinge",
+    choices=("hinge", "squared_hinge"),
+    help="What an example on the wrong side of the margin costs: C ξ, or C ξ².",
+)
 
 _SVM_EQUATION = "min ½|w|² + C Σᵢ max(0, 1 − yᵢ f(xᵢ)),  f(x) = w·φ(x) + b"
 
@@ -112,7 +119,7 @@ _ALL = (
         "svc",
         "exact incremental SVM (C&P)",
         SVC,
-        _MARGIN,
+        (*_MARGIN, _LOSS),
         _SVM_EQUATION,
         "Cauwenberghs & Poggio: Incremental and decremental support vector machine learning. "
         "NIPS 2000.",
