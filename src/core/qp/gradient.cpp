@@ -51,6 +51,7 @@ Expansion Gradient::change(const std::vector<double>& from, const std::vector<do
 }
 
 void Gradient::append(const std::vector<double>& kx) {
+  before_move_.clear();
   s_.F.insert(s_.F.end(), kx.begin(), kx.end());
   s_.error_bound.resize(s_.F.size(), 0.0);
   s_.x.resize(s_.F.size() * h.per, 0.0);
@@ -58,6 +59,7 @@ void Gradient::append(const std::vector<double>& kx) {
 }
 
 void Gradient::remove(std::size_t member) {
+  before_move_.clear();
   const std::size_t last = s_.F.size() - 1;
   s_.F[member] = s_.F[last];
   s_.error_bound[member] = s_.error_bound[last];
@@ -70,6 +72,7 @@ void Gradient::remove(std::size_t member) {
 }
 
 void Gradient::clear() {
+  before_move_.clear();
   const std::size_t n = s_.F.size(), variables = s_.x.size();
   s_ = State{};
   s_.F.assign(n, 0.0);

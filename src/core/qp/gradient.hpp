@@ -75,8 +75,18 @@ class Gradient {
   bool worn() const;  // F has gathered more rounding than it need have
   bool keeps_larger_diagonal() const;  // rounding of kernel values larger than those present
 
+  // F before boxes were last moved. Many members that leave at once shift F far, and the optimum
+  // that follows brings it back: this tells better who will be at the margin.
+  void note_before_move() { before_move_ = s_.F; }
+  const std::vector<double>& before_move() const {
+    return before_move_.size() == s_.F.size() ? before_move_ : s_.F;
+  }
+
   const State& state() const { return s_; }
-  void restore(const State& state) { s_ = state; }
+  void restore(const State& state) {
+    s_ = state;
+    before_move_.clear();
+  }
 
   // --- members come and go ---
   void append(const std::vector<double>& kx);  // F of new members, whose x is 0
@@ -136,6 +146,7 @@ class Gradient {
 
   Head& h;
   State s_;
+  std::vector<double> before_move_;  // empty if members have come or gone since
   std::vector<double> buffer_;
 };
 

@@ -330,6 +330,7 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
                                               std::numeric_limits<double>::epsilon());
     if (std::abs(missing[e]) > rounds * std::max(1.0, std::abs(target[e]))) return false;
   }
+  F.note_before_move();
   F.follow();
   return true;
 }

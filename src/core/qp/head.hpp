@@ -137,13 +137,13 @@ struct Head {
   void restore(const Solution& copy);
   void restore(const Snapshot& snapshot);
   void sharpen();  // F in double precision where its error leaves open what is optimal
-  // How far members are from violating KKT, by F, and from where on they are far: near are three
+  // How far members are from violating KKT, by Kx, and from where on they are far: near are three
   // times as many as are on the margin or violate, and at least `fewest`.
   struct Slack {
     std::vector<double> of;
     double far;
   };
-  Slack slack(std::size_t fewest) const;
+  Slack slack(std::size_t fewest, const std::vector<double>& kx) const;
   // F from scratch if it is worn; the factor is dropped if it keeps the rounding of larger values.
   void renew();
   void forget_factor();  // factor and block will be built again

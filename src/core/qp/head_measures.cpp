@@ -143,13 +143,14 @@ void Head::sharpen() {
     F.sharpen(close);
 }
 
-Head::Slack Head::slack(std::size_t fewest) const {
+Head::Slack Head::slack(std::size_t fewest, const std::vector<double>& kx) const {
   std::vector<double> of(members(), kInf);
   std::size_t needed = 0;
   for (std::size_t m = 0; m < members(); ++m) {
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
-      if (x[v] < hi[v]) of[m] = std::min(of[m], gradient(v));
-      if (x[v] > lo[v]) of[m] = std::min(of[m], -gradient(v));
+      const double g = kx[m] - c[v] + ridge_term(v) + mu[group[v]];
+      if (x[v] < hi[v]) of[m] = std::min(of[m], g);
+      if (x[v] > lo[v]) of[m] = std::min(of[m], -g);
     }
     needed += of[m] <= 0.0;
   }

@@ -272,7 +272,7 @@ void BlockSolver::spread() {
 // A problem that was solved before some examples joined or left: those far from the margin will
 // hardly move.
 void BlockSolver::set_aside_far() {
-  const Head::Slack slack = h.slack(Head::kWhole);
+  const Head::Slack slack = h.slack(Head::kWhole, h.F.before_move());
   if (slack.far == kInf) return;
   Positions kept;
   for (std::size_t a = 0; a < active_.size(); ++a)
@@ -288,7 +288,7 @@ double BlockSolver::drift() const {
     const auto m = active_.member(a);
     bool moved = false;
     for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) moved |= h.x[v] != h.F.x()[v];
-    if (!moved) most = std::max(most, std::abs(active_.F[a] - h.F[m]));
+    if (!moved) most = std::max(most, std::abs(active_.F[a] - h.F.before_move()[m]));
   }
   return most;
 }

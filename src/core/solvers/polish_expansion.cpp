@@ -31,7 +31,7 @@ void Polish::mark_far() {
   far_ = true;
   h.F.set_anchor();
   if (!h.F.has_stale()) {
-    const Head::Slack slack = h.slack(kFewest);
+    const Head::Slack slack = h.slack(kFewest, h.F.values());
     std::vector<char> far(h.members());
     for (std::size_t m = 0; m < h.members(); ++m) far[m] = slack.of[m] >= slack.far;
     h.F.mark_stale(far);
