@@ -47,16 +47,11 @@ def completed_by(source: Callable[..., Any]) -> Callable[[_Documented], _Documen
     ...     b : bytes
     ...         What it is done to.
     ...     '''
-    >>> print(other.__doc__.partition("-\n")[2].strip())
+    >>> print(other.__doc__.partition("-\n")[2].partition("\n\n")[0])
     b : bytes
         What it is done to.
     a : int
         A number.
-    <BLANKLINE>
-
-    Returns
-    -------
-    done : bool
     """
 
     def complete(item: _Documented) -> _Documented:

@@ -15,6 +15,7 @@ import supple
 from supple._core import gather_margin
 from supple.diagnostics import ConformalClassifier, ConformalRegressor, ExchangeabilityMartingale
 from supple.diagnostics._candidates import first_equals
+from supple.qp import NO_RIDGE
 from tests.unit.diagnostics.test_unchanged import fingerprint
 
 TIE = 1e-7
@@ -141,7 +142,7 @@ def test_paths_from_gathered_values_stay_in_double_precision():
     core.refresh()
     gather_margin(core)
     at_bound = np.flatnonzero((core.x != 0.0) & ((core.x == core.lo) | (core.x == core.hi)))
-    finished, breakpoints = core.path(at_bound[:1], zero, zero, core.target[:1])
+    finished, breakpoints = core.path(at_bound[:1], zero, zero, NO_RIDGE, core.target[:1])
     assert finished
     assert breakpoints
     assert not core.rough

@@ -37,7 +37,8 @@ def test_parameters_are_those_of_scikit_learn(ours, theirs):
     # scikit-learn's NuSVC accepts class_weight and ignores it.
     left_out = {"class_weight"} if ours is NuSVC else set()
     without = [name for name in other if name not in left_out]
-    assert [name for name in mine if name not in ("multi_class", "n_jobs", "memory")] == without
+    own = ("loss", "multi_class", "n_jobs", "memory")
+    assert [name for name in mine if name not in own] == without
     for name in without:
         if name != "probability":  # whose default was False before scikit-learn 1.9
             assert mine[name].default == other[name].default

@@ -51,7 +51,7 @@ def test_a_batch_fit_speaks_in_every_phase(capsys, eager):
     assert says(out, SOLVING + rf"( \({KERNEL}\))?")
     assert says(out, FACTORING)
     assert says(out, FINISHING + rf"( \({KERNEL}\))?")
-    assert out[-1].startswith("fit 1500: smo")
+    assert out[-1].startswith("fit 1500: block")
 
 
 def test_smo_in_double_precision_speaks(capsys, eager):

@@ -53,10 +53,10 @@ EXPECTED = {
     "the kernel of the test is right only for a set of examples against itself": (
         r"test_custom_kernel_not_array_input\[.*",
     ),
-    "two rows of iris are equal: only the sum of their coefficients is determined": (
-        r"test_sparse_oneclasssvm\[.*-rbf-X_train3-.*",
-    ),
 }
+# Two rows of iris are equal: only the sum of their coefficients is determined, and rounding decides
+# whether the test, which compares each, passes.
+UNDETERMINED = r".*: test_sparse_oneclasssvm\[.*-rbf-X_train3-.*"
 
 
 class Outcomes:
@@ -97,6 +97,7 @@ def main() -> int:
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or not outcomes:
         print(f"pytest ended with code {code}: the tests did not run")
         return 1
+    outcomes = {name: o for name, o in outcomes.items() if not re.fullmatch(UNDETERMINED, name)}
     failed = {name for name, outcome in outcomes.items() if outcome == "failed"}
     expected = {name: reason for name in outcomes if (reason := reason_for(name))}
     count = Counter(outcomes.values())
