@@ -43,6 +43,7 @@ bench: $(READY) ## time per update against refitting scikit-learn and against py
 	    $(PIP) install --no-build-isolation --no-deps pyonlinesvr \
 	    || echo "pyonlinesvr cannot be installed here; its published figures stand in"
 	$(RUN) benchmarks/speed.py
+	$(RUN) benchmarks/forgetting.py
 
 bench-batch: $(READY) ## time of a batch fit and a prediction against four peers (SUPPLE_DATA: more sets)
 	@for peer in $(PEERS); do $(PIP) install $$peer || echo "$$peer cannot be installed here"; done
