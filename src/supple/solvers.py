@@ -7,11 +7,11 @@ same. Python adds the test of a kernel of unknown kind.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from supple._core import Reason, Route, Settings, SolveResult, most_iterations
+from supple._core import Reason, Route, SolveResult
 from supple._core import solve as _solve
 from supple._core import solve_first as _solve_first
 from supple.errors import SolverError
@@ -22,12 +22,27 @@ __all__ = [
     "Route",
     "Settings",
     "SolveResult",
-    "most_iterations",
     "solve",
     "solve_first",
 ]
 
 _SAMPLE = 512  # support vectors on which a kernel of unknown kind is tested
+
+
+class Settings(NamedTuple):
+    """How the solvers run."""
+
+    tol: float
+    max_iter: int
+    shrinking: bool
+    exact: bool  # the kernel is not known to be indefinite
+    trusted: bool  # it is known to be positive semi-definite
+    simple: bool = False  # SimpleSVM instead of path, SMO and polish
+
+    @property
+    def can_batch_start(self) -> bool:
+        """Whether new heads may begin by `solve_first`."""
+        return self.exact and self.trusted and not self.simple
 
 
 def solve(head: Any, move: Move, settings: Settings, *, cold: bool) -> SolveResult:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import supple
-from supple.qp import NO_RIDGE
 
 
 @pytest.fixture
@@ -18,13 +17,6 @@ def head_of(model):
     (machine,) = model._model.state.head_states.values()
     machine.core.forget_factor()
     return machine.core
-
-
-def test_a_path_without_a_factor_is_an_error_not_a_crash(model):
-    head = head_of(model)
-    inside = np.flatnonzero((head.lo < head.x) & (head.x < head.hi))[:1].astype(np.int64)
-    with pytest.raises(RuntimeError, match="factor"):
-        head.path(inside, np.zeros(1), np.zeros(1), NO_RIDGE, [0.0])
 
 
 def test_an_update_builds_the_factor_again(model):

@@ -202,17 +202,6 @@ void bind_head(nb::module_& m) {
              const std::lock_guard reading(h.gram.audits);
              return h.objective(uncounted_expansion(h));
            })
-      .def("path",
-           [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
-              const In1<double>& hi, const In1<double>& ridge, const std::vector<double>& target) {
-             check_moved(h, moved, lo, hi, ridge);
-             const auto v = to_vector(moved);
-             const auto l = to_vector(lo), u = to_vector(hi), d = to_vector(ridge);
-             const PerGroup t = to_groups(target);
-             nb::gil_scoped_release release;
-             const PathResult r = follow_path(h, v, l, u, d, t);
-             return std::make_pair(r.finished, r.breakpoints);
-           })
       .def("jump",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
               const In1<double>& hi, const In1<double>& ridge, const std::vector<double>& target) {
@@ -236,6 +225,7 @@ void bind_head(nb::module_& m) {
              return std::make_pair(r.converged, r.iterations);
            })
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
+      .def_prop_ro("most_iterations", &Head::most_iterations)
       .def("kernel_among",
            [](Head& h, const In1<std::int64_t>& variables) {
              const std::size_t n = variables.shape(0);

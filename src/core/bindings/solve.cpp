@@ -1,6 +1,6 @@
 // Python's view of the solvers.
 #include <algorithm>
-#include <optional>
+#include <numeric>
 
 #include "bindings/bindings.hpp"
 #include "linalg/cholesky.hpp"
@@ -13,6 +13,10 @@ namespace {
 
 using SettingsTuple = std::tuple<double, std::int64_t, bool, bool, bool, bool>;
 
+Settings to_settings(const SettingsTuple& values) {
+  return std::apply([](auto... value) { return Settings{value...}; }, values);
+}
+
 // `test` is a function of Python, called with the head.
 DefiniteTest ask(const nb::callable& test) {
   return [&test](Head& h) {
@@ -23,13 +27,13 @@ DefiniteTest ask(const nb::callable& test) {
 
 SolveResult solve_one(Head& h, const In1<std::int64_t>& variables, const In1<double>& lo,
                       const In1<double>& hi, const In1<double>& ridge,
-                      const std::vector<double>& target, const Settings& settings, bool cold,
+                      const std::vector<double>& target, const SettingsTuple& settings, bool cold,
                       const nb::callable& is_definite) {
   check_moved(h, variables, lo, hi, ridge);
   const Move move{to_vector(variables), to_vector(lo), to_vector(hi), to_vector(ridge),
                   to_groups(target)};
   nb::gil_scoped_release release;
-  return solve(h, move, settings, cold, ask(is_definite));
+  return solve(h, move, to_settings(settings), cold, ask(is_definite));
 }
 
 // Several heads one after the other, each with its part of the arrays.
@@ -37,7 +41,7 @@ std::vector<SolveResult> solve_first(
     const std::vector<Head*>& heads, const std::vector<std::size_t>& counts,
     const In1<std::int64_t>& slots, const In1<double>& c, const In1<double>& lo,
     const In1<double>& hi, const In1<std::uint8_t>& groups, const In1<double>& ridge,
-    const std::vector<std::vector<double>>& targets, const Settings& settings,
+    const std::vector<std::vector<double>>& targets, const SettingsTuple& settings,
     const nb::callable& is_definite) {
   require(counts.size() == heads.size() && targets.size() == heads.size(),
           "counts and targets need one entry per head");
@@ -66,16 +70,17 @@ std::vector<SolveResult> solve_first(
   for (std::size_t k = 0; k < heads.size(); ++k) {
     Head& h = *heads[k];
     send({Phase::machine, k + 1, heads.size()});
-    const std::size_t own = counts[k] * h.per;
-    const Beginning start{slots.data() + members, counts[k],
-                          c.data() + variables,   lo.data() + variables,
-                          hi.data() + variables,  groups.data() + variables,
-                          ridge.shape(0) > 0 ? std::span(ridge.data() + variables, own)
-                                             : std::span<const double>(),
-                          to_groups(targets[k])};
+    h.admit(slots.data() + members, c.data() + variables, groups.data() + variables, counts[k]);
+    const std::size_t n = h.variables();
+    const auto own = [&](const In1<double>& values) {
+      return std::vector<double>(values.data() + variables, values.data() + variables + n);
+    };
+    Move move{Slots(n), own(lo), own(hi), {}, to_groups(targets[k])};
+    std::iota(move.variables.begin(), move.variables.end(), 0);
+    if (ridge.shape(0) > 0) move.ridge = own(ridge);
     members += counts[k];
-    variables += own;
-    out.push_back(solve(h, start, settings, ask(is_definite)));
+    variables += n;
+    out.push_back(solve(h, move, to_settings(settings), true, ask(is_definite)));
   }
   return out;
 }
@@ -97,36 +102,6 @@ void bind_solve(nb::module_& m) {
       .value("rounding", Reason::rounding)
       .value("indefinite", Reason::indefinite)
       .value("infeasible", Reason::infeasible);
-  nb::class_<Settings>(m, "Settings")
-      .def(
-          "__init__",
-          [](Settings* self, double tol, std::int64_t max_iter, bool shrinking, bool exact,
-             bool trusted, bool simple) {
-            new (self) Settings{tol, max_iter, shrinking, exact, trusted, simple};
-          },
-          nb::arg("tol"), nb::arg("max_iter"), nb::arg("shrinking"), nb::kw_only(),
-          nb::arg("exact"), nb::arg("trusted"), nb::arg("simple") = false)
-      .def_ro("tol", &Settings::tol)
-      .def_ro("max_iter", &Settings::max_iter)
-      .def_ro("shrinking", &Settings::shrinking)
-      .def_ro("exact", &Settings::exact)
-      .def_ro("trusted", &Settings::trusted)
-      .def_ro("simple", &Settings::simple)
-      // Whether new heads may begin by solve_first.
-      .def_prop_ro("can_batch_start",
-                   [](const Settings& s) { return s.exact && s.trusted && !s.simple; })
-      .def("replace",
-           [](const Settings& s, bool exact, bool trusted) {
-             return Settings{s.tol, s.max_iter, s.shrinking, exact, trusted, s.simple};
-           },
-           nb::kw_only(), nb::arg("exact"), nb::arg("trusted"))
-      .def("__getstate__",
-           [](const Settings& s) {
-             return SettingsTuple{s.tol, s.max_iter, s.shrinking, s.exact, s.trusted, s.simple};
-           })
-      .def("__setstate__", [](Settings& self, const SettingsTuple& values) {
-        std::apply([&](auto... value) { new (&self) Settings{value...}; }, values);
-      });
   nb::class_<SolveResult>(m, "SolveResult")
       .def(nb::init<>())
       .def_ro("route", &SolveResult::route)
@@ -140,7 +115,6 @@ void bind_solve(nb::module_& m) {
                    [](const SolveResult& r) { return r.reason == Reason::indefinite; });
   m.def("solve", &solve_one);
   m.def("solve_first", &solve_first);
-  m.def("most_iterations", &most_iterations);
   m.def("make_ready_for_paths", &make_ready_for_paths, nb::call_guard<nb::gil_scoped_release>());
   // (U, order): matrix[order][:, order] = U'U but for pivots up to `tiny`
   m.def("cholesky_with_pivots", [](const In2<double>& matrix, double tiny, std::size_t threads) {

@@ -20,17 +20,6 @@ double Gradient::largest_error() const {
   return bound.empty() ? 0.0 : *std::max_element(bound.begin(), bound.end());
 }
 
-std::vector<char> Gradient::stale_since(std::size_t level) const {
-  std::vector<char> out(s_.F.size(), 0);
-  for (std::size_t m = 0; m < s_.stale.size(); ++m) out[m] = s_.stale[m] == level;
-  return out;
-}
-
-bool Gradient::stale_elsewhere() const {
-  return std::any_of(s_.stale_x.begin(), s_.stale_x.end(),
-                     [&](const auto& x) { return x != s_.x; });
-}
-
 bool Gradient::has_assumed() const {
   return std::find(s_.assumed.begin(), s_.assumed.end(), 1) != s_.assumed.end();
 }
@@ -81,7 +70,10 @@ void Gradient::clear() {
 }
 
 void Gradient::refresh() {
-  s_ = State{.F = h.expansion(), .error_bound = std::vector<double>(h.members(), 0.0), .x = h.x};
+  std::vector<double> kx = h.expansion();
+  clear();
+  s_.F = std::move(kx);
+  s_.x = h.x;
   note_peaks();
 }
 
@@ -131,71 +123,44 @@ void Gradient::follow_by_rows() {
   arrive(e.coef.empty() ? 0 : 1);
 }
 
-void Gradient::follow_by_rows(const std::vector<std::size_t>& targets) {
-  if (!targets.empty()) {
-    const Expansion e = change(s_.x, h.x);
-    for (std::size_t k = 0; k < e.coef.size(); ++k) {
-      look();
-      const double* row = h.member_row(static_cast<std::size_t>(e.member[k]), buffer_);
-      for (std::size_t m : targets) s_.F[m] += e.coef[k] * row[m];
-    }
-  }
-  arrive();
-}
-
-std::vector<double> Gradient::values_at(const Expansion& e,
-                                        const std::vector<std::size_t>& wanted) {
-  Slots targets(wanted.size());
-  for (std::size_t k = 0; k < wanted.size(); ++k) targets[k] = h.slot[wanted[k]];
-  // Kernel values among margin members are in the factor.
+std::vector<double> Gradient::values_at(const Expansion& e, std::vector<std::size_t>& wanted) {
+  const auto expand = [&](const Expansion& terms, std::size_t from, std::size_t to) {
+    Slots targets;
+    for (std::size_t k = from; k < to; ++k) targets.push_back(h.slot[wanted[k]]);
+    return h.gram.expand(terms.slots, terms.coef, targets);
+  };
+  // Kernel values among margin members are in the factor. A product with all of them pays where
+  // most take part.
   constexpr std::size_t kFew = 16;  // part of the margin set: cheaper to compute than to read
-  Positions place;
-  std::vector<double> by_factor;
-  const auto at_margin = static_cast<std::size_t>(std::count_if(
-      wanted.begin(), wanted.end(), [&](std::size_t m) { return h.inside_any(m); }));
-  if (at_margin > h.factor.size() / kFew) place = product_by_factor(e, by_factor);
-  if (place.empty()) return h.gram.expand(e.slots, e.coef, targets);
-  Expansion rest;
-  for (std::size_t k = 0; k < e.coef.size(); ++k)
-    if (place[static_cast<std::size_t>(e.member[k])] < 0) {
-      rest.slots.push_back(e.slots[k]);
-      rest.coef.push_back(e.coef[k]);
-    }
-  std::vector<double> out(wanted.size(), 0.0);
-  for (const bool placed : {true, false}) {
-    const Expansion& terms = placed ? rest : e;
-    std::vector<std::size_t> which;
-    Slots part;
-    for (std::size_t k = 0; k < wanted.size(); ++k) {
-      const std::int32_t i = place[wanted[k]];
-      if ((i >= 0) != placed) continue;
-      if (placed) out[k] = by_factor[static_cast<std::size_t>(i)];
-      which.push_back(k);
-      part.push_back(targets[k]);
-    }
-    if (part.empty() || terms.coef.empty()) continue;
-    const std::vector<double> added = h.gram.expand(terms.slots, terms.coef, part);
-    for (std::size_t k = 0; k < which.size(); ++k) out[which[k]] += added[k];
-  }
-  return out;
-}
-
-Positions Gradient::product_by_factor(const Expansion& e, std::vector<double>& out) const {
   const Factor& factor = h.factor;
-  // A product with all of K_SS pays where most margin variables take part.
-  if (h.gram.linear() || 2 * e.coef.size() < factor.size()) return {};
-  Positions place(h.members(), -1);
+  const auto inside = static_cast<std::size_t>(std::count_if(
+      wanted.begin(), wanted.end(), [&](std::size_t m) { return h.inside_any(m); }));
+  if (h.gram.linear() || inside <= factor.size() / kFew || 2 * e.coef.size() < factor.size())
+    return expand(e, 0, wanted.size());
+  Positions place(h.members(), -1);  // in the factor
   for (std::size_t i = 0; i < factor.size(); ++i)
     place[h.member_of(static_cast<std::size_t>(factor.variables()[i]))] =
         static_cast<std::int32_t>(i);
   std::vector<double> dx(factor.size(), 0.0);
+  Expansion rest;
   for (std::size_t k = 0; k < e.coef.size(); ++k)
-    if (const std::int32_t i = place[static_cast<std::size_t>(e.member[k])]; i >= 0)
+    if (const std::int32_t i = place[static_cast<std::size_t>(e.member[k])]; i >= 0) {
       dx[static_cast<std::size_t>(i)] = e.coef[k];
-  out = factor.product(dx);
-  for (std::size_t i = 0; i < out.size() && !h.ridge.empty(); ++i)
-    out[i] -= h.ridge[static_cast<std::size_t>(factor.variables()[i])] * dx[i];
-  return place;
+    } else {
+      rest.slots.push_back(e.slots[k]);
+      rest.coef.push_back(e.coef[k]);
+    }
+  const auto border = std::partition(wanted.begin(), wanted.end(),
+                                     [&](std::size_t m) { return place[m] >= 0; });
+  const auto placed = static_cast<std::size_t>(border - wanted.begin());
+  std::vector<double> out = expand(rest, 0, placed), product = factor.product(dx);
+  for (std::size_t i = 0; i < dx.size() && !h.ridge.empty(); ++i)
+    product[i] -= h.ridge[static_cast<std::size_t>(factor.variables()[i])] * dx[i];
+  for (std::size_t k = 0; k < placed; ++k)
+    out[k] += product[static_cast<std::size_t>(place[wanted[k]])];
+  const std::vector<double> others = expand(e, placed, wanted.size());
+  out.insert(out.end(), others.begin(), others.end());
+  return out;
 }
 
 // --- precision -------------------------------------------------------------------------------
@@ -286,7 +251,7 @@ void Gradient::adopt(const Positions& members, const std::vector<double>& values
     loosen(m, s_.anchor->error_bound[m] + lost);
   }
   clear_stale();
-  if (members.size() < s_.F.size()) mark_stale(others);
+  if (members.size() < s_.F.size()) mark_stale(std::move(others));
   arrive(1);
 }
 
@@ -298,31 +263,18 @@ void Gradient::assume(std::size_t member, double value) {
 
 // --- stale members ---------------------------------------------------------------------------
 
-void Gradient::mark_stale(const std::vector<char>& members) {
-  s_.stale.resize(s_.F.size(), 0);
-  s_.stale_x.push_back(s_.x);
-  for (std::size_t m = 0; m < s_.F.size(); ++m)
-    if (members[m] && s_.stale[m] == 0)
-      s_.stale[m] = static_cast<std::uint8_t>(s_.stale_x.size());
+void Gradient::mark_stale(std::vector<char> members) {
+  s_.stale = std::move(members);
+  s_.stale_x = s_.x;
 }
 
-void Gradient::clear_stale() {
-  s_.stale.clear();
-  s_.stale_x.clear();
-}
-
-void Gradient::catch_up(std::size_t kept) {
+void Gradient::catch_up() {
   if (!has_stale()) return;
-  for (; s_.stale_x.size() > kept; s_.stale_x.pop_back()) {
-    Positions targets;
-    for (std::size_t m = 0; m < s_.F.size(); ++m)
-      if (s_.stale[m] == s_.stale_x.size()) {
-        targets.push_back(static_cast<std::int32_t>(m));
-        s_.stale[m] = 0;
-      }
-    add_in_single(change(s_.stale_x.back(), s_.x), targets);
-  }
-  if (kept == 0) clear_stale();
+  Positions targets;
+  for (std::size_t m = 0; m < s_.F.size(); ++m)
+    if (s_.stale[m]) targets.push_back(static_cast<std::int32_t>(m));
+  add_in_single(change(s_.stale_x, s_.x), targets);
+  clear_stale();
 }
 
 }  // namespace supple

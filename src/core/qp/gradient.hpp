@@ -33,11 +33,10 @@ class Gradient {
     // positive. 0 stands for double precision.
     std::vector<double> error_bound;
     std::vector<double> x;  // what F of all members belongs to, but for stale ones
-    // While the block solver or the polish works, members may be stale: F of member m belongs to
-    // stale_x[stale[m] - 1], and nothing reads it until catch_up. Empty if there are none; 0 stands
-    // for a member that is not stale.
-    std::vector<std::uint8_t> stale;
-    std::vector<std::vector<double>> stale_x;
+    // While the block solver or the polish works, members may be stale: their F belongs to stale_x,
+    // and nothing reads it until catch_up. Empty if there are none.
+    std::vector<char> stale;
+    std::vector<double> stale_x;
     // Margin members whose F is the solution of the margin system, not yet a sum of kernel values.
     // Empty if there are none.
     std::vector<char> assumed;
@@ -62,9 +61,8 @@ class Gradient {
   double largest_error() const;
   bool is_stale(std::size_t member) const { return !s_.stale.empty() && s_.stale[member]; }
   bool has_stale() const { return !s_.stale.empty(); }
-  std::vector<char> stale_since(std::size_t level) const;  // members, as a mask
-  std::size_t stale_levels() const { return s_.stale_x.size(); }
-  bool stale_elsewhere() const;  // a stale F belongs to another x than that of the others
+  const std::vector<char>& stale() const { return s_.stale; }
+  bool behind() const { return has_stale() && s_.stale_x != s_.x; }  // stale F is not that of x
   bool is_assumed(std::size_t member) const { return !s_.assumed.empty() && s_.assumed[member]; }
   bool has_assumed() const;
   bool sharp_at_anchor(std::size_t member) const {
@@ -96,9 +94,7 @@ class Gradient {
   // --- F of all members belongs to the head's x afterwards ---
   void refresh();  // from scratch
   void follow();   // sharp members in double precision, others in single; stale ones stay so
-  // In double precision by cached kernel rows: of these members, for F of others is known.
-  void follow_by_rows(const std::vector<std::size_t>& targets);
-  void follow_by_rows();
+  void follow_by_rows();  // in double precision, by cached kernel rows
   // F has been brought here by set, shift and add_row, in so many changes; or what x has changed is
   // less than F rounds.
   void arrive(std::uint64_t changes = 0);
@@ -131,18 +127,15 @@ class Gradient {
   void drop_assumptions() { s_.assumed.clear(); }
 
   // --- stale members ---
-  void mark_stale(const std::vector<char>& members);  // at the present x
-  void clear_stale();
-  void catch_up(std::size_t kept = 0);  // in single precision; those of the first `kept` stay stale
+  void mark_stale(std::vector<char> members);  // at the present x
+  void clear_stale() { s_.stale.clear(); }
+  void catch_up();  // in single precision
 
  private:
   void add_in_single(const Expansion& change, const Positions& targets);
   Expansion change(const std::vector<double>& from, const std::vector<double>& to) const;
-  // The expansion at these members, in double precision.
-  std::vector<double> values_at(const Expansion& e, const std::vector<std::size_t>& wanted);
-  // What the margin's part of it is at the margin, by the kernel values in the factor: the place of
-  // each member among its values, or -1. Nothing where that does not pay.
-  Positions product_by_factor(const Expansion& e, std::vector<double>& out) const;
+  // The expansion at these members, in double precision. May change their order.
+  std::vector<double> values_at(const Expansion& e, std::vector<std::size_t>& wanted);
 
   Head& h;
   State s_;

@@ -77,6 +77,11 @@ struct Head {
   double reach = 0.0;  // how far gradients moved in recent paths (see path.cpp, screening)
 
   std::size_t members() const { return slot.size(); }
+  // SMO iterations after which a head that nothing else can solve is given up: at an indefinite
+  // kernel, or at a tolerance beyond rounding, SMO may never end by itself.
+  std::int64_t most_iterations() const {
+    return 1'000'000 + 100 * static_cast<std::int64_t>(members());
+  }
   std::size_t variables() const { return x.size(); }
   std::size_t member_of(std::size_t v) const { return v >> (per - 1); }  // per is 1 or 2
   double diagonal(std::size_t v) const {
@@ -245,6 +250,12 @@ struct Head {
   // By slots, the first so many members: the others follow when somebody asks.
   mutable std::vector<std::int64_t> member_at_;
   mutable std::size_t n_located_ = 0;
+};
+
+// Gives back the copy of the examples that blocks are computed from, so that not every head keeps one.
+struct Released {
+  Head& head;
+  ~Released() { head.release(); }
 };
 
 struct PathResult {

@@ -102,10 +102,7 @@ PathResult follow(Head& head, const std::vector<std::int64_t>& moved,
       }
     return {true, 0};
   }
-  const struct Released {  // what blocks are computed from, so that not every head keeps a copy
-    Head& head;
-    ~Released() { head.release(); }
-  } scope{head};
+  const Released scope{head};
   head.sharpen();
   PathResult result = walk(head, moved, lo, hi, target);
   constexpr int kTimes = 2;

@@ -42,7 +42,7 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
     const auto v = static_cast<std::size_t>(k);
     if (side[v] != Side::margin) drive(v, side[v] == Side::upper ? dhi[v] : dlo[v]);
   }
-  F_start = h.F.values();
+  F_start = h.F.state();
   mu_start = mu_settled = h.mu;
   h.F.note_peaks();
   // Without experience, a third of the way from the margin to the other side (or the like).
@@ -259,7 +259,7 @@ void Path::finish() {
   double moved_most = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const std::size_t m = h.member_of(v), e = h.group[v];
-    const double change = std::abs(h.F[m] - F_start[m] + h.mu[e] - mu_start[e]);
+    const double change = std::abs(h.F[m] - F_start.F[m] + h.mu[e] - mu_start[e]);
     moved_most = std::max(moved_most, dlo[v] == 0.0 && dhi[v] == 0.0 ? change : 0.0);
   }
   // A single long path says little of the next.

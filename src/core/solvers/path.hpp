@@ -122,7 +122,7 @@ class Path {
   std::vector<double> dF;                  // per awake member
   std::vector<double> pending, pending_q;  // what the sleepers have not been told
   bool dirty = false;                      // there is something pending
-  std::vector<double> F_start;
+  Gradient::State F_start;
   PerGroup mu_start{}, mu_settled{};  // at the start; when F was last brought up to date
 
   struct Return {

@@ -20,8 +20,7 @@ constexpr double kEdge = 1e-8;     // share of the width of a box
 }  // namespace
 
 bool Path::leap() {
-  const std::vector<double> x = h.x, lo = h.lo, hi = h.hi;
-  const Gradient::State F = h.F.state();
+  const std::vector<double> lo = h.lo, hi = h.hi;
   const PerGroup target = h.target;
   const std::vector<std::int64_t> margin = h.factor.variables();
   tolerance = h.rounding();
@@ -45,11 +44,11 @@ bool Path::leap() {
     finish();
     return true;
   }
-  h.x = x;
+  h.x = F_start.x;
   h.target = target;
   h.lo = lo;
   h.hi = hi;
-  h.F.restore(F);
+  h.F.restore(F_start);
   h.mu = mu_start;
   put_back(margin);
   return false;

@@ -211,8 +211,8 @@ PolishResult Polish::run(std::int64_t max_rounds) {
       break;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
       if (look_at_margin()) continue;
-      if (h.F.stale_elsewhere()) {
-        sync_stale(h.F.stale_levels() > 1 ? 1 : 0);
+      if (h.F.behind()) {
+        sync_stale();
         continue;
       }
       h.F.clear_stale();

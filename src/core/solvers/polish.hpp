@@ -33,16 +33,13 @@ class Polish {
   bool may_be_single() const;
   void mark_far();
   void sync_expansion();
-  void follow_all();
   void follow_near();
-  void mark_quiet(const Positions& near, std::vector<double> moved);
-  void sync_stale(std::size_t kept = 0);  // see Gradient::catch_up
+  void sync_stale();  // stale members catch up, and those that stay far are stale again
   bool look_at_margin();  // in double precision; false: nobody's F there was assumed
   void sharpen(bool all = true);
   // F of margin members may be assumed to be what the factor has solved for, so that their
   // gradients are 0 but for rounding. They are looked at when there are no violators.
   bool has_left(std::size_t m) const { return h.F.is_assumed(m) && !h.inside_any(m); }
-  double slack(std::size_t m) const;  // of a member on bounds
 
   // --- polish_violators.cpp: who enters ---
   double violation(std::size_t v) const;  // of a variable on a bound

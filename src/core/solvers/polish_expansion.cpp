@@ -2,7 +2,6 @@
 // follows in single precision, and the others wait until nothing else is to be done.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "solvers/polish.hpp"
 
@@ -45,23 +44,11 @@ void Polish::sync_expansion() {
   if (pace_ == Pace::one)
     h.F.follow_by_rows();
   else if (!far_)
-    follow_all();
+    h.F.follow();
   else if (h.x != h.F.x())
     follow_near();
   sharpen(!solved_);
   solved_ = false;
-}
-
-void Polish::follow_all() {
-  if (single_) {
-    std::vector<char> at_margin(h.members(), 0);
-    for (std::int64_t v : h.factor.variables())
-      at_margin[h.member_of(static_cast<std::size_t>(v))] = 1;
-    const double rounding = h.rounding();
-    for (std::size_t m = 0; m < h.members(); ++m)
-      if (!at_margin[m]) h.F.loosen(m, rounding);
-  }
-  h.F.follow();
 }
 
 void Polish::follow_near() {
@@ -76,53 +63,23 @@ void Polish::follow_near() {
     if (solved_) h.F.assume(m, h.c[v] - h.mu[h.group[v]] - h.ridge_term(v));
   }
   Positions near;
-  std::vector<double> moved;
   for (std::size_t m = 0; m < h.members(); ++m) {
     if (at_margin[m] || h.F.is_stale(m) || has_left(m)) continue;
     near.push_back(static_cast<std::int32_t>(m));
-    moved.push_back(-h.F[m]);
   }
   h.F.follow_in_single(near);
-  for (std::size_t k = 0; k < near.size(); ++k)
-    moved[k] = std::abs(moved[k] + h.F[static_cast<std::size_t>(near[k])]);
-  mark_quiet(near, std::move(moved));
 }
 
-// Steps become shorter from round to round: who is further from violating KKT than F of most has
-// moved need not be looked at again soon.
-void Polish::mark_quiet(const Positions& near, std::vector<double> moved) {
-  if (near.size() <= kFewest) return;
-  const auto most = moved.begin() + static_cast<std::ptrdiff_t>(moved.size() / 10 * 9);
-  std::nth_element(moved.begin(), most, moved.end());
-  std::vector<char> quiet(h.members(), 0);
-  std::size_t count = 0;
-  for (std::int32_t k : near) {
-    const auto m = static_cast<std::size_t>(k);
-    quiet[m] = slack(m) > *most;
-    count += quiet[m] != 0;
-  }
-  if (2 * count > near.size()) h.F.mark_stale(quiet);
-}
-
-double Polish::slack(std::size_t m) const {
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
-    if (!h.fixed(v)) least = std::min(least, -violation(v));
-  return least;
-}
-
-void Polish::sync_stale(std::size_t kept) {
-  std::vector<char> far = h.F.stale_since(1);
-  h.F.catch_up(kept);
-  if (kept == 0) {
-    h.sharpen();
-    h.F.drop_assumptions();
-  }
+void Polish::sync_stale() {
+  std::vector<char> far = h.F.stale();
+  h.F.catch_up();
+  h.sharpen();
+  h.F.drop_assumptions();
   sharpen();
-  if (kept > 0 || !far_) return;
+  if (!far_) return;
   for (std::size_t m = 0; m < h.members(); ++m)
     if (h.F.error_bound(m) == 0.0) far[m] = 0;  // no more
-  h.F.mark_stale(far);
+  h.F.mark_stale(std::move(far));
 }
 
 bool Polish::look_at_margin() {

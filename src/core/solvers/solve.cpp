@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <optional>
 
 namespace supple {
@@ -88,11 +87,6 @@ bool nearly_optimal(const Head& h, double eps) {
 std::int64_t many_rounds(const Head& h) {
   return 100 + 20 * static_cast<std::int64_t>(h.members());
 }
-
-struct Released {  // the copy of the examples that blocks are computed from
-  Head& head;
-  ~Released() { head.release(); }
-};
 
 class Solver {
  public:
@@ -188,7 +182,7 @@ void Solver::batch() {
   const bool limited = s.max_iter >= 0;
   const std::int64_t before = r.iterations;
   std::int64_t patience = s.exact ? 10'000 + 20 * static_cast<std::int64_t>(h.members())
-                                  : most_iterations(h);
+                                  : h.most_iterations();
   double tol = s.tol;
   Quality best{}, now{};
   Solution state;
@@ -313,23 +307,9 @@ bool make_ready_for_paths(Head& h) {
   return has_factor(h);
 }
 
-std::int64_t most_iterations(const Head& h) {
-  return 1'000'000 + 100 * static_cast<std::int64_t>(h.members());
-}
-
 SolveResult solve(Head& h, const Move& move, const Settings& settings, bool cold,
                   const DefiniteTest& is_definite) {
   return Solver(h, move, settings, is_definite).run(cold);
-}
-
-SolveResult solve(Head& h, const Beginning& start, const Settings& settings,
-                  const DefiniteTest& is_definite) {
-  h.admit(start.slots, start.c, start.groups, start.count);
-  const std::size_t n = h.variables();
-  Move move{std::vector<std::int64_t>(n), {start.lo, start.lo + n}, {start.hi, start.hi + n},
-            {start.ridge.begin(), start.ridge.end()}, start.target};
-  std::iota(move.variables.begin(), move.variables.end(), 0);
-  return solve(h, move, settings, true, is_definite);
 }
 
 }  // namespace supple

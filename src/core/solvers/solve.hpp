@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "qp/head.hpp"
@@ -59,18 +58,6 @@ struct Move {
 SolveResult solve(Head& head, const Move& move, const Settings& settings, bool cold,
                   const DefiniteTest& is_definite);
 
-// The first optimum of a head that has no members yet.
-struct Beginning {
-  const std::int64_t* slots;
-  std::size_t count;
-  const double *c, *lo, *hi;  // per variable
-  const std::uint8_t* groups;
-  std::span<const double> ridge;  // per variable, or none
-  PerGroup target;
-};
-SolveResult solve(Head& head, const Beginning& beginning, const Settings& settings,
-                  const DefiniteTest& is_definite);
-
 // --- parts that leave-one-out uses, too ---
 
 // Quality of the state, used to decide on another round.
@@ -86,8 +73,5 @@ Quality mend(Head& head, std::int64_t& polishes);
 // F in double precision and a factor of the margin set, for many paths from one optimum. False: the
 // margin system is singular to rounding, or its kernel values do not fit into memory.
 bool make_ready_for_paths(Head& head);
-// SMO iterations after which a head that nothing else can solve is given up: at an indefinite
-// kernel, or at a tolerance beyond rounding, SMO may never end by itself.
-std::int64_t most_iterations(const Head& head);
 
 }  // namespace supple

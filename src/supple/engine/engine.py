@@ -355,7 +355,7 @@ class Engine:
             "found by SMO, with no claim of exactness (exact_ is False).",
             InexactWarning,
         )
-        self.state.settings = self.state.settings.replace(exact=False, trusted=False)
+        self.state.settings = self.state.settings._replace(exact=False)
         self._reconcile(op, slots, weight, counts, leaving=leaving)
 
     def _warn(self, kkt: float) -> None:

@@ -20,7 +20,6 @@ from supple.errors import warn_user
 from supple.interrupts import Interruptible
 from supple.memory import Memory
 from supple.progress import SILENCE
-from supple.solvers import most_iterations
 
 __all__ = ["OnlineEngine", "Schedule"]
 
@@ -179,7 +178,7 @@ class OnlineEngine:
     def _finish(self, head: Head) -> int:
         tol, limit = self.state.settings.tol, self.state.settings.max_iter
         if limit < 0:
-            limit = most_iterations(head)
+            limit = head.most_iterations
         converged, steps = False, 0
         try:
             with Interruptible(), self.run.progress or SILENCE:

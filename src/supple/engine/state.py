@@ -180,7 +180,7 @@ class State:
 
     def settings_for(self, kernel: Kernel) -> Settings:
         """Return the settings of the solvers for another kernel."""
-        return self.settings.replace(
+        return self.settings._replace(
             exact=kernel.definite is not False, trusted=kernel.definite is True
         )
 

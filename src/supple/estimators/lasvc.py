@@ -234,10 +234,7 @@ class LASVC(BaseClassifier):
         return problems.CSVC(float(params["C"]))
 
     def _settings(self, params: Mapping[str, Any], kernel: Kernel) -> Settings:
-        settings = super()._settings(params, kernel)
-        return settings.replace(
-            exact=False, trusted=settings.trusted
-        )  # it never claims to be exact
+        return super()._settings(params, kernel)._replace(exact=False)  # which it never claims
 
     def _engine(self, params: Mapping[str, Any], state: State, memory: Memory) -> OnlineEngine:
         schedule = Schedule(
