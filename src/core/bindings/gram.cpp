@@ -14,8 +14,7 @@ CsrView csr_view(const In1<std::int64_t>& offset, const In1<std::int64_t>& colum
                  const In1<double>& value, std::size_t n_features) {
   require(offset.shape(0) >= 1 && column.shape(0) == value.shape(0), "CSR arrays do not match");
   const std::size_t rows = offset.shape(0) - 1;
-  require(offset.data()[0] == 0 &&
-              offset.data()[rows] == static_cast<std::int64_t>(value.shape(0)),
+  require(offset.data()[0] == 0 && offset.data()[rows] == static_cast<std::int64_t>(value.shape(0)),
           "CSR offsets do not match the values");
   for (std::size_t i = 0; i < rows; ++i)
     require(offset.data()[i] <= offset.data()[i + 1], "CSR offsets must not decrease");
@@ -36,8 +35,7 @@ P& points_of(PointsGram& gram) {
 template <typename G>
 void remove_slots(G& gram, const In1<std::int64_t>& slots) {
   gram.expect_removals(slots.shape(0));
-  for (std::size_t k = 0; k < slots.shape(0); ++k)
-    gram.remove(checked_slot(gram, slots.data()[k]));
+  for (std::size_t k = 0; k < slots.shape(0); ++k) gram.remove(checked_slot(gram, slots.data()[k]));
 }
 
 template <typename T>
@@ -94,8 +92,8 @@ std::unique_ptr<Decisions> decisions(PointsGram& gram, std::size_t heads,
     for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(gram, slots.data()[k]);
     for (std::int64_t head : to_vector(own_heads))
       require(head >= 0 && head < static_cast<std::int64_t>(heads), "head out of range");
-    checked.push_back({to_vector(slots), {own_heads.data(), own_heads.data() + own_heads.shape(0)},
-                       coef.data()});
+    checked.push_back(
+        {to_vector(slots), {own_heads.data(), own_heads.data() + own_heads.shape(0)}, coef.data()});
   }
   return std::make_unique<Decisions>(gram.kernel(), gram.points(), heads, checked);
 }
@@ -205,21 +203,22 @@ void bind_gram(nb::module_& m) {
              nb::gil_scoped_release release;
              return g.closest_pair(to_vector(slots), label.data(), weight.data());
            })
-      .def("diagonal",
-           [](const Gram& g) {
-             std::vector<double> out(g.size());
-             for (std::size_t i = 0; i < out.size(); ++i) out[i] = g.diagonal(i);
-             const std::size_t n = out.size();
-             return to_numpy(std::move(out), {n});
-           });
+      .def("diagonal", [](const Gram& g) {
+        std::vector<double> out(g.size());
+        for (std::size_t i = 0; i < out.size(); ++i) out[i] = g.diagonal(i);
+        const std::size_t n = out.size();
+        return to_numpy(std::move(out), {n});
+      });
 
   nb::class_<PointsGram, Gram>(m, "PointsGram")
       .def_static("dense",
                   [](const std::string& kind, double gamma, double coef0, int degree,
                      std::size_t n_features, bool single, std::size_t cache_bytes) {
                     std::unique_ptr<Points> points;
-                    if (single) points = std::make_unique<DensePoints<float>>(n_features);
-                    else points = std::make_unique<DensePoints<double>>(n_features);
+                    if (single)
+                      points = std::make_unique<DensePoints<float>>(n_features);
+                    else
+                      points = std::make_unique<DensePoints<double>>(n_features);
                     return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
                                                         std::move(points), cache_bytes);
                   })
@@ -233,10 +232,8 @@ void bind_gram(nb::module_& m) {
                   })
       .def_prop_ro("largest_norm",  // squared
                    [](PointsGram& g) { return g.points().largest_norm(); })
-      .def("set_kernel",
-           [](PointsGram& g, const std::string& kind, double gamma, double coef0, int degree) {
-             g.set_kernel(make_kernel(kind, gamma, coef0, degree));
-           })
+      .def("set_kernel", [](PointsGram& g, const std::string& kind, double gamma, double coef0,
+                            int degree) { g.set_kernel(make_kernel(kind, gamma, coef0, degree)); })
       .def("append", &append_dense<double>)
       .def("append", &append_dense<float>)
       .def("append_csr",
@@ -278,7 +275,8 @@ void bind_gram(nb::module_& m) {
              points->among(out.data(), n, g.threads);
              return std::make_tuple(to_numpy(std::move(out), {n, n}), points->error());
            })
-      // How gradients follow: sums of values, weighted by `coef`, at the first `to` of these examples.
+      // How gradients follow: sums of values, weighted by `coef`, at the first `to` of these
+      // examples.
       .def("rough_sums",
            [](PointsGram& g, const In1<std::int64_t>& slots, const In1<double>& coef,
               std::size_t to) {

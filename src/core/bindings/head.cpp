@@ -10,8 +10,7 @@ void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<dou
               (ridge.shape(0) == 0 || ridge.shape(0) == moved.shape(0)),
           "moved, lo, hi and ridge must have the same length");
   for (std::size_t k = 0; k < moved.shape(0); ++k) {
-    require(moved.data()[k] >= 0 &&
-                moved.data()[k] < static_cast<std::int64_t>(head.variables()),
+    require(moved.data()[k] >= 0 && moved.data()[k] < static_cast<std::int64_t>(head.variables()),
             "variable out of range");
     require(lo.data()[k] <= hi.data()[k], "lo must not exceed hi");
   }
@@ -60,8 +59,8 @@ void bind_head(nb::module_& m) {
       .value("admitting", Phase::admitting)
       .value("path", Phase::path)
       .value("kernel", Phase::kernel);
-  // Who hears of the computations of this thread, listener(phase, done, total, value) or None, until
-  // the next call, and at which intervals. The caller keeps the listener alive.
+  // Who hears of the computations of this thread, listener(phase, done, total, value) or None,
+  // until the next call, and at which intervals. The caller keeps the listener alive.
   m.def(
       "listen",
       [](nb::handle listener, double pause) {
@@ -77,27 +76,35 @@ void bind_head(nb::module_& m) {
       .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
       .def_prop_ro("members", &Head::members)
       .def_prop_ro("rough", [](const Head& h) { return h.F.largest_error() > 0.0; })
-      .def_prop_ro("slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
-      .def_prop_ro("x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
       // Slots of the members whose variables do not sum to 0, and these sums.
-      .def_prop_ro("support",
-                   [](const Head& h) {
-                     const Expansion e = h.support();
-                     return std::make_tuple(to_numpy(e.slots), to_numpy(e.coef));
-                   },
-                   nb::rv_policy::automatic)
-      .def_prop_ro("kx", [](const Head& h) { return to_numpy(h.F.values()); }, nb::rv_policy::automatic)
-      .def_prop_ro("c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
-      .def_prop_ro("lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
-      .def_prop_ro("hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
-      .def_prop_ro("ridge", [](const Head& h) { return to_numpy(h.ridge); },
-                   nb::rv_policy::automatic)
-      .def_prop_ro("group", [](const Head& h) { return to_numpy(h.group); },
-                   nb::rv_policy::automatic)
+      .def_prop_ro(
+          "support",
+          [](const Head& h) {
+            const Expansion e = h.support();
+            return std::make_tuple(to_numpy(e.slots), to_numpy(e.coef));
+          },
+          nb::rv_policy::automatic)
+      .def_prop_ro(
+          "kx", [](const Head& h) { return to_numpy(h.F.values()); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "ridge", [](const Head& h) { return to_numpy(h.ridge); }, nb::rv_policy::automatic)
+      .def_prop_ro(
+          "group", [](const Head& h) { return to_numpy(h.group); }, nb::rv_policy::automatic)
       .def_prop_ro("mu", [](const Head& h) { return h.mu; })
       .def_prop_ro("target", [](const Head& h) { return h.target; })
-      .def_prop_ro("margin", [](const Head& h) { return to_numpy(h.factor.variables()); },
-                   nb::rv_policy::automatic)
+      .def_prop_ro(
+          "margin", [](const Head& h) { return to_numpy(h.factor.variables()); },
+          nb::rv_policy::automatic)
       .def_prop_ro("n_margin", [](const Head& h) { return h.factor.size(); })
       .def_prop_ro("factored", &Head::factored)
       .def("inside",
@@ -114,8 +121,7 @@ void bind_head(nb::module_& m) {
               const In1<std::uint8_t>& groups) {
              require(c.shape(0) == slots.shape(0) * h.per && groups.shape(0) == c.shape(0),
                      "c and groups need one entry per variable");
-             for (std::size_t k = 0; k < slots.shape(0); ++k)
-               checked_slot(h.gram, slots.data()[k]);
+             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(h.gram, slots.data()[k]);
              for (std::size_t k = 0; k < groups.shape(0); ++k)
                require(groups.data()[k] < h.n_groups, "group out of range");
              const std::size_t before = h.members();
@@ -136,8 +142,7 @@ void bind_head(nb::module_& m) {
              for (std::size_t k = 0; k < slots.shape(0); ++k) {
                const std::int64_t m = h.member_at(slots.data()[k]);
                for (std::size_t j = 0; j < h.per && m >= 0; ++j)
-                 out.push_back(m * static_cast<std::int64_t>(h.per) +
-                               static_cast<std::int64_t>(j));
+                 out.push_back(m * static_cast<std::int64_t>(h.per) + static_cast<std::int64_t>(j));
              }
              return to_numpy(out);
            })
@@ -149,8 +154,7 @@ void bind_head(nb::module_& m) {
                        "slot out of range");
              h.take_out(to_vector(slots), n_examples);
            })
-      .def("dismiss",
-           [](Head& h, const In1<std::int64_t>& slots) { h.dismiss(to_vector(slots)); })
+      .def("dismiss", [](Head& h, const In1<std::int64_t>& slots) { h.dismiss(to_vector(slots)); })
       .def("set_c",
            [](Head& h, const In1<double>& c) {
              require(c.shape(0) == h.variables(), "c needs one entry per variable");
@@ -175,7 +179,8 @@ void bind_head(nb::module_& m) {
            })
       .def("save", &Head::save)
       .def("restore", nb::overload_cast<const Snapshot&>(&Head::restore))
-      .def("refresh", [](Head& h) { h.F.refresh(); }, nb::call_guard<nb::gil_scoped_release>())
+      .def(
+          "refresh", [](Head& h) { h.F.refresh(); }, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)
       .def("release", &Head::release)
       .def_prop_ro("finite", &Head::finite)
@@ -191,10 +196,11 @@ void bind_head(nb::module_& m) {
              }
              return to_numpy(kx);
            })
-      .def("scale", [](const Head& h, const In1<double>& kx) {
-        require(kx.shape(0) == h.members(), "kx needs one entry per member");
-        return h.scale(to_vector(kx));
-      })
+      .def("scale",
+           [](const Head& h, const In1<double>& kx) {
+             require(kx.shape(0) == h.members(), "kx needs one entry per member");
+             return h.scale(to_vector(kx));
+           })
       .def("rounding", &Head::rounding)
       .def("objective",
            [](Head& h) {
@@ -203,13 +209,12 @@ void bind_head(nb::module_& m) {
              return h.objective(uncounted_expansion(h));
            })
       .def("jump",
-           [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo,
-              const In1<double>& hi, const In1<double>& ridge, const std::vector<double>& target) {
+           [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo, const In1<double>& hi,
+              const In1<double>& ridge, const std::vector<double>& target) {
              check_moved(h, moved, lo, hi, ridge);
              nb::gil_scoped_release release;
-             const std::size_t count = moved.shape(0);
-             return h.jump({moved.data(), count}, {lo.data(), count}, {hi.data(), count},
-                           {ridge.data(), ridge.shape(0)}, to_groups(target));
+             return h.jump({to_vector(moved), to_vector(lo), to_vector(hi), to_vector(ridge),
+                            to_groups(target)});
            })
       .def("smo",
            [](Head& h, double eps, std::int64_t max_iterations) {
@@ -226,18 +231,17 @@ void bind_head(nb::module_& m) {
            })
       .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
       .def_prop_ro("most_iterations", &Head::most_iterations)
-      .def("kernel_among",
-           [](Head& h, const In1<std::int64_t>& variables) {
-             const std::size_t n = variables.shape(0);
-             std::vector<double> out(n * n);
-             {
-               nb::gil_scoped_release release;
-               h.gram.among(slots_of(h, variables), out.data(), n);
-               for (std::size_t i = 0; i < n; ++i)
-                 for (std::size_t j = 0; j < i; ++j) out[i * n + j] = out[j * n + i];
-             }
-             return to_numpy(std::move(out), {n, n});
-           });
+      .def("kernel_among", [](Head& h, const In1<std::int64_t>& variables) {
+        const std::size_t n = variables.shape(0);
+        std::vector<double> out(n * n);
+        {
+          nb::gil_scoped_release release;
+          h.gram.among(slots_of(h, variables), out.data(), n);
+          for (std::size_t i = 0; i < n; ++i)
+            for (std::size_t j = 0; j < i; ++j) out[i * n + j] = out[j * n + i];
+        }
+        return to_numpy(std::move(out), {n, n});
+      });
 }
 
 }  // namespace supple

@@ -37,8 +37,7 @@ Out<bool> visit(Lasvm& lasvm, const Feed& feed, const In1<std::int64_t>& positio
   nb::capsule owner(stays, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
   {
     nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < n; ++i)
-      stays[i] = lasvm.visit(visitors[i], feed, {tau, reprocess});
+    for (std::size_t i = 0; i < n; ++i) stays[i] = lasvm.visit(visitors[i], feed, {tau, reprocess});
   }
   return Out<bool>(stays, {n}, owner);
 }
@@ -47,19 +46,18 @@ Out<bool> visit(Lasvm& lasvm, const Feed& feed, const In1<std::int64_t>& positio
 
 void bind_lasvm(nb::module_& m) {
   // A batch that is in the hands of Python, for kernels written there: append(k), take_back().
-  nb::class_<Feed>(m, "Feed")
-      .def("__init__",
-           [](Feed* self, std::size_t size, nb::callable append, nb::callable take_back) {
-             const auto add = [append](std::size_t k) {
-               nb::gil_scoped_acquire gil;
-               append(k);
-             };
-             const auto remove = [take_back] {
-               nb::gil_scoped_acquire gil;
-               take_back();
-             };
-             new (self) Feed{size, add, remove};
-           });
+  nb::class_<Feed>(m, "Feed").def(
+      "__init__", [](Feed* self, std::size_t size, nb::callable append, nb::callable take_back) {
+        const auto add = [append](std::size_t k) {
+          nb::gil_scoped_acquire gil;
+          append(k);
+        };
+        const auto remove = [take_back] {
+          nb::gil_scoped_acquire gil;
+          take_back();
+        };
+        new (self) Feed{size, add, remove};
+      });
   nb::class_<Lasvm>(m, "Lasvm")
       .def(
           "__init__",
@@ -79,7 +77,8 @@ void bind_lasvm(nb::module_& m) {
       .def("settle",
            [](Lasvm& lasvm) {
              std::vector<std::tuple<std::size_t, std::uint64_t, double>> out;
-             for (const auto& [head, steps, gap] : lasvm.settle()) out.push_back({head, steps, gap});
+             for (const auto& [head, steps, gap] : lasvm.settle())
+               out.push_back({head, steps, gap});
              return out;
            })
       .def("absorb",
@@ -94,9 +93,9 @@ void bind_lasvm(nb::module_& m) {
       .def("sweep", [](Lasvm& lasvm) { return to_numpy(lasvm.sweep()); })
       .def("take_out", [](Lasvm& lasvm, const In1<std::int64_t>& slots, std::int64_t n_examples) {
         for (std::size_t k = 0; k < slots.shape(0); ++k)
-          require(slots.data()[k] >= 0 &&
-                      slots.data()[k] < n_examples - static_cast<std::int64_t>(k),
-                  "slot out of range");
+          require(
+              slots.data()[k] >= 0 && slots.data()[k] < n_examples - static_cast<std::int64_t>(k),
+              "slot out of range");
         lasvm.take_out(to_vector(slots), n_examples);
       });
 }

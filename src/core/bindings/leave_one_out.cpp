@@ -19,7 +19,7 @@ auto leave_out_at(Head& h, const In1<std::int64_t>& slots, const In2<double>& ta
   for (std::size_t k = 0; k < n; ++k) {
     const std::int64_t member = h.member_at(slots.data()[k]);
     require(member >= 0, "the example is no member");
-    Departure d{member, {}, stretch.data()[k]};
+    Departure d{static_cast<std::size_t>(member), {}, stretch.data()[k]};
     std::copy_n(targets.data() + k * h.n_groups, h.n_groups, d.target.begin());
     departures.push_back(d);
   }
@@ -41,14 +41,14 @@ auto leave_out_at(Head& h, const In1<std::int64_t>& slots, const In2<double>& ta
 }  // namespace
 
 void bind_leave_one_out(nb::module_& m) {
-  nb::class_<Standing>(m, "MemberValues")
+  nb::class_<MemberValues>(m, "MemberValues")
       .def(nb::init<const Head&>())
-      .def("put_back", &Standing::put_back);
+      .def("put_back", &MemberValues::put_back);
   m.attr("OPEN") = static_cast<int>(Answer::open);
   m.attr("SOLVED") = static_cast<int>(Answer::solved);
   m.def("leave_out", &leave_out_at);
-  // The kernel values that paths need, ahead of a Standing that is put back many times: with rows
-  // for all, F of every member stays in double precision.
+  // The kernel values that paths need, ahead of a MemberValues that is put back many times: with
+  // rows for all, F of every member stays in double precision.
   m.def("gather_margin", [](Head& h) {
     nb::gil_scoped_release release;
     h.sync_block();

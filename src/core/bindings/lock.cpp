@@ -1,5 +1,5 @@
-// Python's view of the lock of a model: three context managers, one for each way to hold it. They are
-// written in C++ because no Ctrl-C can then come between the lock and the block it guards.
+// Python's view of the lock of a model: three context managers, one for each way to hold it. They
+// are written in C++ because no Ctrl-C can then come between the lock and the block it guards.
 #include "bindings/bindings.hpp"
 #include "bindings/model_lock.hpp"
 

@@ -133,7 +133,8 @@ void ModelLock::end_read() {
 void ModelLock::check_may_change(Thread me) {
   if (writer_ != me && reader(me) != nullptr)
     throw LockError(
-        "A model cannot be changed from within a call that reads it, such as a kernel function that "
+        "A model cannot be changed from within a call that reads it, such as a kernel function "
+        "that "
         "predict has called. Change it when that call has returned.");
 }
 

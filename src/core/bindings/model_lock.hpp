@@ -1,9 +1,9 @@
 // Who may read a model and who may change it, among threads.
 //
-// Readers share. A thread that wants to change the model takes its turn first, which others may hold
-// one at a time and in the order they came; readers go on meanwhile. To change something it then
-// waits until all readers have left, and newcomers wait until it is done. Those who have waited for
-// one change are let in before the next.
+// Readers share. A thread that wants to change the model takes its turn first, which others may
+// hold one at a time and in the order they came; readers go on meanwhile. To change something it
+// then waits until all readers have left, and newcomers wait until it is done. Those who have
+// waited for one change are let in before the next.
 //
 // A thread that changes may read, change and read again within. One that reads may read within,
 // even where somebody waits to change. It cannot begin to change something: two of these would wait
@@ -65,14 +65,13 @@ class ModelLock {
   std::vector<Reader> readers_;
   Thread writer_, preparer_;  // the writer is the preparer, too
   std::size_t writes_ = 0, turns_ = 0;
-  bool closing_ = false;        // the preparer waits for the readers to leave
+  bool closing_ = false;             // the preparer waits for the readers to leave
   std::deque<std::uint64_t> queue_;  // tickets of those who wait for their turn
   std::uint64_t next_ticket_ = 0, changes_ = 0;
   std::size_t waiting_ = 0, owed_ = 0;  // readers that wait, and those of them that are next
   bool torn_ = false;                   // the process was forked while another thread wrote
   std::uint64_t forks_ = 0;
-  std::unique_ptr<std::condition_variable> changed_ =
-      std::make_unique<std::condition_variable>();
+  std::unique_ptr<std::condition_variable> changed_ = std::make_unique<std::condition_variable>();
 };
 
 }  // namespace supple

@@ -37,12 +37,14 @@ SolveResult solve_one(Head& h, const In1<std::int64_t>& variables, const In1<dou
 }
 
 // Several heads one after the other, each with its part of the arrays.
-std::vector<SolveResult> solve_first(
-    const std::vector<Head*>& heads, const std::vector<std::size_t>& counts,
-    const In1<std::int64_t>& slots, const In1<double>& c, const In1<double>& lo,
-    const In1<double>& hi, const In1<std::uint8_t>& groups, const In1<double>& ridge,
-    const std::vector<std::vector<double>>& targets, const SettingsTuple& settings,
-    const nb::callable& is_definite) {
+std::vector<SolveResult> solve_first(const std::vector<Head*>& heads,
+                                     const std::vector<std::size_t>& counts,
+                                     const In1<std::int64_t>& slots, const In1<double>& c,
+                                     const In1<double>& lo, const In1<double>& hi,
+                                     const In1<std::uint8_t>& groups, const In1<double>& ridge,
+                                     const std::vector<std::vector<double>>& targets,
+                                     const SettingsTuple& settings,
+                                     const nb::callable& is_definite) {
   require(counts.size() == heads.size() && targets.size() == heads.size(),
           "counts and targets need one entry per head");
   std::size_t members = 0, variables = 0;

@@ -9,8 +9,8 @@
 
 namespace supple {
 
-void kernel_values(const Kernel& kernel, const Points& points, const Query& query,
-                   std::size_t from, std::size_t to, double* out) {
+void kernel_values(const Kernel& kernel, const Points& points, const Query& query, std::size_t from,
+                   std::size_t to, double* out) {
   points.compare(kernel.base(), query, from, to, out);
   kernel.form->finish(kernel, out, to - from);
 }
@@ -34,7 +34,7 @@ void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& 
 
 void Gram::values(const Slots& sources, const Slots& targets, double* out) {
   for (std::int64_t source : sources) {
-    const double* all = row(static_cast<std::size_t>(source));
+    const double* all = row(source);
     for (std::int64_t target : targets) *out++ = all[target];
   }
 }
@@ -44,7 +44,7 @@ std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>
   std::vector<double> sum(targets.size(), 0.0), lost(targets.size(), 0.0);
   for (std::size_t k = 0; k < sources.size(); ++k) {
     tell([&] { return News{Phase::kernel, k, sources.size()}; });
-    const double* values = row(static_cast<std::size_t>(sources[k]));
+    const double* values = row(sources[k]);
     for (std::size_t i = 0; i < targets.size(); ++i)
       add_keeping(coef[k] * values[targets[i]], sum[i], lost[i]);
   }
@@ -55,7 +55,7 @@ std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>
 void Gram::among(const Slots& slots, double* out, std::size_t stride) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     tell([&] { return News{Phase::kernel, i, slots.size()}; });
-    const double* all = row(static_cast<std::size_t>(slots[i]));
+    const double* all = row(slots[i]);
     for (std::size_t j = i; j < slots.size(); ++j) out[i * stride + j] = all[slots[j]];
   }
 }
@@ -65,11 +65,11 @@ std::pair<std::size_t, std::size_t> Gram::closest_pair(const Slots& slots, const
   std::pair<std::size_t, std::size_t> best{0, 0};
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 1; i < slots.size(); ++i) {
-    const double* all = row(static_cast<std::size_t>(slots[i]));
-    const double own = diagonal_[static_cast<std::size_t>(slots[i])];
+    const double* all = row(slots[i]);
+    const double own = diagonal_[slots[i]];
     for (std::size_t j = 0; j < i; ++j) {
       if (label[j] != label[i]) continue;
-      const auto other = static_cast<std::size_t>(slots[j]);
+      const std::size_t other = slots[j];
       const double squared = std::max(own + diagonal_[other] - 2.0 * all[other], 0.0);
       const double cost = squared * (weight[i] * weight[j] / (weight[i] + weight[j]));
       if (cost < least) {

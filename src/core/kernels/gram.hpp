@@ -19,8 +19,8 @@ namespace supple {
 using Slots = std::vector<std::int64_t>;
 
 // k(query, points[from:to]) into out, which has room for kLanes entries beyond the range.
-void kernel_values(const Kernel& kernel, const Points& points, const Query& query,
-                   std::size_t from, std::size_t to, double* out);
+void kernel_values(const Kernel& kernel, const Points& points, const Query& query, std::size_t from,
+                   std::size_t to, double* out);
 
 // The same for a block of queries: out[q * stride + j - from], whole panels (see Points).
 void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
@@ -46,7 +46,7 @@ class Gram {
   // rows are not at hand.
   virtual void values(const Slots& sources, const Slots& targets, double* out);
   double diagonal(std::size_t slot) const { return diagonal_[slot]; }
-  double largest_diagonal() const;  // in absolute value
+  double largest_diagonal() const;                          // in absolute value
   virtual bool constant_diagonal() const { return false; }  // whatever the examples are
   // Sum over k of coef[k] k(x_source[k], x_target[i]) for each target, by compensated summation:
   // at large C the terms exceed their sum by far.
@@ -96,8 +96,8 @@ class Gram {
   // k(x_slot, x_j) for j in [from, to)
   virtual void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) = 0;
   void appended(const double* diagonal, std::size_t count);
-  void removed(std::size_t slot);     // the last example has moved to `slot`
-  void truncated(std::size_t size);   // examples from `size` on are gone
+  void removed(std::size_t slot);    // the last example has moved to `slot`
+  void truncated(std::size_t size);  // examples from `size` on are gone
   std::vector<double> diagonal_;
   // Of diagonal_, or negative: not known. Several readers may find it at once.
   mutable std::atomic<double> largest_ = -1.0;
@@ -138,9 +138,7 @@ class Gram {
 class PointsGram final : public Gram {
  public:
   PointsGram(const Kernel& kernel, std::unique_ptr<Points> points, std::size_t cache_bytes)
-      : Gram(cache_bytes),
-        kernel_(kernel),
-        points_(std::move(points)) {}
+      : Gram(cache_bytes), kernel_(kernel), points_(std::move(points)) {}
   std::size_t size() const override { return points_->size(); }
   Points& points() { return *points_; }
   const Kernel& kernel() const { return kernel_; }

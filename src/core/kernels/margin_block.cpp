@@ -8,8 +8,7 @@ bool MarginBlock::column(std::int64_t variable, std::vector<double>& out) const 
   const auto at = std::find(variables_.begin(), variables_.end(), variable);
   if (at == variables_.end()) return false;
   const double* value = value_.data() + (at - variables_.begin());
-  for (std::size_t i = 0; i < owner_.size(); ++i)
-    out[static_cast<std::size_t>(owner_[i])] = value[i * stride_];
+  for (std::size_t i = 0; i < owner_.size(); ++i) out[owner_[i]] = value[i * stride_];
   return true;
 }
 
@@ -40,22 +39,22 @@ void MarginBlock::append_rows(const std::int64_t* members, std::size_t count,
   reserve(before + count, columns());
   value_.resize((before + count) * stride_);
   for (std::size_t k = 0; k < count; ++k) {
-    const auto member = static_cast<std::size_t>(members[k]);
+    const std::size_t member = members[k];
     std::copy_n(values + k * columns(), columns(), at(before + k));
     if (place_.size() <= member) place_.resize(member + 1, -1);
-    place_[member] = static_cast<std::int64_t>(before + k);
+    place_[member] = before + k;
     owner_.push_back(members[k]);
   }
 }
 
 void MarginBlock::remove_member(std::size_t member, std::size_t last) {
   if (has_row(member)) {
-    const auto hole = static_cast<std::size_t>(place_[member]);
+    const std::size_t hole = place_[member];
     const std::size_t end = owner_.size() - 1;
     if (hole != end) {
       std::copy_n(at(end), columns(), at(hole));
       owner_[hole] = owner_[end];
-      place_[static_cast<std::size_t>(owner_[hole])] = static_cast<std::int64_t>(hole);
+      place_[owner_[hole]] = hole;
     }
     owner_.pop_back();
     value_.resize(end * stride_);
@@ -64,7 +63,7 @@ void MarginBlock::remove_member(std::size_t member, std::size_t last) {
   if (member == last || !has_row(last)) return;
   place_[member] = place_[last];
   place_[last] = -1;
-  owner_[static_cast<std::size_t>(place_[member])] = static_cast<std::int64_t>(member);
+  owner_[place_[member]] = member;
 }
 
 void MarginBlock::append_columns(const std::int64_t* variables, std::size_t count,

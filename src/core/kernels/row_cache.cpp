@@ -26,9 +26,9 @@ void RowCache::fetch(const SinglePoints& points, const Positions& wanted, std::s
   Positions missing, lines;
   std::size_t regretted = 0;
   for (std::int32_t k : wanted) {
-    const std::int32_t at = line_of_[static_cast<std::size_t>(k)];
+    const std::int32_t at = line_of_[k];
     if (at >= 0) {
-      used_[static_cast<std::size_t>(at)] = clock_;
+      used_[at] = clock_;
       continue;
     }
     missing.push_back(k);
@@ -39,11 +39,11 @@ void RowCache::fetch(const SinglePoints& points, const Positions& wanted, std::s
   find_lines(missing.size(), lines);
   std::vector<float*> row(missing.size());
   for (std::size_t k = 0; k < missing.size(); ++k) {
-    const auto at = static_cast<std::size_t>(lines[k]);
-    if (holder_[at] >= 0) line_of_[static_cast<std::size_t>(holder_[at])] = kGivenUp;
+    const std::size_t at = lines[k];
+    if (holder_[at] >= 0) line_of_[holder_[at]] = kGivenUp;
     holder_[at] = missing[k];
     used_[at] = clock_;
-    line_of_[static_cast<std::size_t>(missing[k])] = lines[k];
+    line_of_[missing[k]] = lines[k];
     row[k] = line(lines[k]);
   }
   points.rows(missing, row, threads);
@@ -52,19 +52,17 @@ void RowCache::fetch(const SinglePoints& points, const Positions& wanted, std::s
 // Unused lines first, then those that were used longest ago.
 void RowCache::find_lines(std::size_t count, Positions& lines) {
   while (holder_.size() < open_ && lines.size() < count) {
-    lines.push_back(static_cast<std::int32_t>(holder_.size()));
+    lines.push_back(holder_.size());
     holder_.push_back(-1);
     used_.push_back(clock_);
   }
   if (lines.size() == count) return;
   Positions old;
   for (std::size_t k = 0; k < holder_.size(); ++k)
-    if (used_[k] != clock_) old.push_back(static_cast<std::int32_t>(k));
+    if (used_[k] != clock_) old.push_back(k);
   const auto needed = static_cast<std::ptrdiff_t>(count - lines.size());
   std::nth_element(old.begin(), old.begin() + (needed - 1), old.end(),
-                   [&](std::int32_t a, std::int32_t b) {
-                     return used_[static_cast<std::size_t>(a)] < used_[static_cast<std::size_t>(b)];
-                   });
+                   [&](std::int32_t a, std::int32_t b) { return used_[a] < used_[b]; });
   lines.insert(lines.end(), old.begin(), old.begin() + needed);
 }
 
@@ -78,18 +76,17 @@ void RowCache::keep(const Positions& kept) {
   Positions holder;
   std::vector<std::uint64_t> used;
   Positions place(line_of_.size(), -1);
-  for (std::size_t k = 0; k < kept.size(); ++k)
-    place[static_cast<std::size_t>(kept[k])] = static_cast<std::int32_t>(k);
+  for (std::size_t k = 0; k < kept.size(); ++k) place[kept[k]] = k;
   line_of_.assign(kept.size(), kNever);
   for (std::size_t k = 0; k < holder_.size() && count < capacity; ++k) {
-    const std::int32_t example = holder_[k] < 0 ? -1 : place[static_cast<std::size_t>(holder_[k])];
+    const std::int32_t example = holder_[k] < 0 ? -1 : place[holder_[k]];
     if (example < 0 || used_[k] < clock_) continue;
     const float* from = line(static_cast<std::int32_t>(k));
     float* to = values_.data() + count * stride;  // never beyond `from`
     for (std::size_t j = 0; j < kept.size(); ++j) to[j] = from[kept[j]];
     holder.push_back(example);
     used.push_back(used_[k]);
-    line_of_[static_cast<std::size_t>(example)] = static_cast<std::int32_t>(count++);
+    line_of_[example] = count++;
   }
   holder_ = std::move(holder);
   used_ = std::move(used);

@@ -19,15 +19,13 @@ class RowCache {
   void keep(const Positions& kept);  // only these examples remain, in this order
 
  private:
-  float* line(std::int32_t k) {
-    return values_.data() + static_cast<std::size_t>(k) * stride_;
-  }
+  float* line(std::int32_t k) { return values_.data() + static_cast<std::size_t>(k) * stride_; }
   void find_lines(std::size_t count, Positions& lines);
   std::size_t stride_, capacity_;
   std::size_t open_ = 0;  // lines in use or about to be
   AlignedSingles values_;
-  Positions line_of_;              // per example, or kNever, or kGivenUp
-  Positions holder_;               // per line in use: the example, or -1
+  Positions line_of_;                // per example, or kNever, or kGivenUp
+  Positions holder_;                 // per line in use: the example, or -1
   std::vector<std::uint64_t> used_;  // per line in use: when
   std::uint64_t clock_ = 0;
 };

@@ -35,8 +35,7 @@ void Factor::reserve(std::size_t count) {
   const std::size_t stride = (count + count / 8 + 16) / 8 * 8;
   AlignedVector grown(stride * stride);
   const std::size_t n = empty_.size();
-  for (std::size_t i = 0; i < n; ++i)
-    std::copy(row(i), row(i) + n, grown.data() + i * stride);
+  for (std::size_t i = 0; i < n; ++i) std::copy(row(i), row(i) + n, grown.data() + i * stride);
   upper_.swap(grown);
   stride_ = stride;
 }
@@ -50,9 +49,7 @@ void Factor::forward(double* z, std::size_t count, std::size_t z_stride) const {
   }
 }
 
-void Factor::backward(double* z) const {
-  simd().solve(upper_.data(), stride_, empty_.size(), z);
-}
+void Factor::backward(double* z) const { simd().solve(upper_.data(), stride_, empty_.size(), z); }
 
 bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
   const std::size_t before = size(), n = empty_.size(), stride = n + entries.size();

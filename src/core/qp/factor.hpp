@@ -73,7 +73,8 @@ class Factor {
   void start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
              double sigma);
   void finish();  // V, when U is there
-  void keep_kernel_and_shift(std::size_t threads);  // K goes below the diagonal, K~ takes its place above
+  void keep_kernel_and_shift(
+      std::size_t threads);  // K goes below the diagonal, K~ takes its place above
   void choose_by_pivots(double tiny, std::size_t threads);  // from the K that was kept
   void remove(const std::size_t* positions, const double* shares, std::size_t count);
   void resize(std::size_t n);  // rows
@@ -81,7 +82,7 @@ class Factor {
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   // Vectors inside have an entry for each row, 0 for empty ones.
   void forward(double* z, std::size_t count = 1, std::size_t z_stride = 0) const;  // z <- U^-T z
-  void backward(double* z) const;  // z <- U^-1 z
+  void backward(double* z) const;                                                  // z <- U^-1 z
 
   std::vector<std::int64_t> variables_;
   std::vector<std::size_t> groups_, rows_;  // of the variables; rows_ ascends

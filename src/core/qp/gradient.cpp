@@ -108,7 +108,7 @@ void Gradient::follow() {
     if (s_.error_bound[m] == 0.0)
       sharp.push_back(m);
     else
-      others.push_back(static_cast<std::int32_t>(m));
+      others.push_back(m);
   }
   const std::vector<double> added = values_at(e, sharp);
   for (std::size_t k = 0; k < sharp.size(); ++k) s_.F[sharp[k]] += added[k];
@@ -119,7 +119,7 @@ void Gradient::follow() {
 void Gradient::follow_by_rows() {
   const Expansion e = change(s_.x, h.x);
   for (std::size_t k = 0; k < e.coef.size(); ++k)
-    add_row(e.coef[k], h.member_row(static_cast<std::size_t>(e.member[k]), buffer_));
+    add_row(e.coef[k], h.member_row(e.member[k], buffer_));
   arrive(e.coef.empty() ? 0 : 1);
 }
 
@@ -133,31 +133,28 @@ std::vector<double> Gradient::values_at(const Expansion& e, std::vector<std::siz
   // most take part.
   constexpr std::size_t kFew = 16;  // part of the margin set: cheaper to compute than to read
   const Factor& factor = h.factor;
-  const auto inside = static_cast<std::size_t>(std::count_if(
-      wanted.begin(), wanted.end(), [&](std::size_t m) { return h.inside_any(m); }));
+  const auto inside = static_cast<std::size_t>(
+      std::count_if(wanted.begin(), wanted.end(), [&](std::size_t m) { return h.inside_any(m); }));
   if (h.gram.linear() || inside <= factor.size() / kFew || 2 * e.coef.size() < factor.size())
     return expand(e, 0, wanted.size());
   Positions place(h.members(), -1);  // in the factor
-  for (std::size_t i = 0; i < factor.size(); ++i)
-    place[h.member_of(static_cast<std::size_t>(factor.variables()[i]))] =
-        static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < factor.size(); ++i) place[h.member_of(factor.variables()[i])] = i;
   std::vector<double> dx(factor.size(), 0.0);
   Expansion rest;
   for (std::size_t k = 0; k < e.coef.size(); ++k)
-    if (const std::int32_t i = place[static_cast<std::size_t>(e.member[k])]; i >= 0) {
-      dx[static_cast<std::size_t>(i)] = e.coef[k];
+    if (const std::int32_t i = place[e.member[k]]; i >= 0) {
+      dx[i] = e.coef[k];
     } else {
       rest.slots.push_back(e.slots[k]);
       rest.coef.push_back(e.coef[k]);
     }
-  const auto border = std::partition(wanted.begin(), wanted.end(),
-                                     [&](std::size_t m) { return place[m] >= 0; });
+  const auto border =
+      std::partition(wanted.begin(), wanted.end(), [&](std::size_t m) { return place[m] >= 0; });
   const auto placed = static_cast<std::size_t>(border - wanted.begin());
   std::vector<double> out = expand(rest, 0, placed), product = factor.product(dx);
   for (std::size_t i = 0; i < dx.size() && !h.ridge.empty(); ++i)
-    product[i] -= h.ridge[static_cast<std::size_t>(factor.variables()[i])] * dx[i];
-  for (std::size_t k = 0; k < placed; ++k)
-    out[k] += product[static_cast<std::size_t>(place[wanted[k]])];
+    product[i] -= h.ridge[factor.variables()[i]] * dx[i];
+  for (std::size_t k = 0; k < placed; ++k) out[k] += product[place[wanted[k]]];
   const std::vector<double> others = expand(e, placed, wanted.size());
   out.insert(out.end(), others.begin(), others.end());
   return out;
@@ -188,7 +185,7 @@ void Gradient::loosen(std::size_t member, double rounding) {
 
 void Gradient::follow_in_single(const Positions& targets) {
   const double rounding = h.rounding();
-  for (std::int32_t m : targets) loosen(static_cast<std::size_t>(m), rounding);
+  for (std::int32_t m : targets) loosen(m, rounding);
   add_in_single(change(s_.x, h.x), targets);
   arrive(1);
 }
@@ -203,11 +200,10 @@ void Gradient::add_in_single(const Expansion& change, const Positions& targets) 
   std::vector<double> coef = change.coef;  // in the range of single precision
   for (double& value : coef) value /= unit;
   const double added_error = mass * h.single_error();
-  for (std::int32_t m : targets) s_.error_bound[static_cast<std::size_t>(m)] += added_error;
+  for (std::int32_t m : targets) s_.error_bound[m] += added_error;
   std::vector<double> added(h.members(), 0.0);
   if (h.add_at_all(change.member, coef, added)) {
-    for (std::int32_t m : targets)
-      s_.F[static_cast<std::size_t>(m)] += unit * added[static_cast<std::size_t>(m)];
+    for (std::int32_t m : targets) s_.F[m] += unit * added[m];
     return;
   }
   // The targets come first, then those whose x has changed.
@@ -215,17 +211,15 @@ void Gradient::add_in_single(const Expansion& change, const Positions& targets) 
   part.insert(part.end(), change.member.begin(), change.member.end());
   std::iota(sources.begin(), sources.end(), static_cast<std::int32_t>(targets.size()));
   h.single().subset(part)->add(sources, coef, targets.size(), added.data(), h.gram.threads);
-  for (std::size_t k = 0; k < targets.size(); ++k)
-    s_.F[static_cast<std::size_t>(targets[k])] += unit * added[k];
+  for (std::size_t k = 0; k < targets.size(); ++k) s_.F[targets[k]] += unit * added[k];
 }
 
 void Gradient::add_quickly(const Expansion& change, const Positions& targets) {
   if (!h.gram.linear()) return add_in_single(change, targets);
   Slots part;
-  for (std::int32_t m : targets) part.push_back(h.slot[static_cast<std::size_t>(m)]);
+  for (std::int32_t m : targets) part.push_back(h.slot[m]);
   const std::vector<double> added = h.gram.expand(change.slots, change.coef, part);
-  for (std::size_t k = 0; k < targets.size(); ++k)
-    s_.F[static_cast<std::size_t>(targets[k])] += added[k];
+  for (std::size_t k = 0; k < targets.size(); ++k) s_.F[targets[k]] += added[k];
 }
 
 void Gradient::set_anchor() {
@@ -245,7 +239,7 @@ void Gradient::adopt(const Positions& members, const std::vector<double>& values
   for (std::size_t m = 0; m < s_.F.size(); ++m) loosen(m, rounding);
   std::vector<char> others(s_.F.size(), 1);
   for (std::size_t k = 0; k < members.size(); ++k) {
-    const auto m = static_cast<std::size_t>(members[k]);
+    const std::size_t m = members[k];
     others[m] = 0;
     s_.F[m] = values[k];
     loosen(m, s_.anchor->error_bound[m] + lost);
@@ -272,7 +266,7 @@ void Gradient::catch_up() {
   if (!has_stale()) return;
   Positions targets;
   for (std::size_t m = 0; m < s_.F.size(); ++m)
-    if (s_.stale[m]) targets.push_back(static_cast<std::int32_t>(m));
+    if (s_.stale[m]) targets.push_back(m);
   add_in_single(change(s_.stale_x, s_.x), targets);
   clear_stale();
 }

@@ -70,7 +70,7 @@ class Gradient {
   }
   std::uint64_t updates() const { return s_.updates; }
   double peak_mass() const { return s_.peak_mass; }
-  bool worn() const;  // F has gathered more rounding than it need have
+  bool worn() const;                   // F has gathered more rounding than it need have
   bool keeps_larger_diagonal() const;  // rounding of kernel values larger than those present
 
   // F before boxes were last moved. Many members that leave at once shift F far, and the optimum
@@ -92,8 +92,8 @@ class Gradient {
   void clear();                                // F = 0, as x is
 
   // --- F of all members belongs to the head's x afterwards ---
-  void refresh();  // from scratch
-  void follow();   // sharp members in double precision, others in single; stale ones stay so
+  void refresh();         // from scratch
+  void follow();          // sharp members in double precision, others in single; stale ones stay so
   void follow_by_rows();  // in double precision, by cached kernel rows
   // F has been brought here by set, shift and add_row, in so many changes; or what x has changed is
   // less than F rounds.
@@ -103,7 +103,7 @@ class Gradient {
   void set(std::size_t member, double value) { s_.F[member] = value; }
   void shift(std::size_t member, double change) { s_.F[member] += change; }
   void add_row(double coef, const double* row);  // to all members
-  void note_mass(double mass);  // of terms that have come and gone
+  void note_mass(double mass);                   // of terms that have come and gone
   void note_peaks();
   // Of these members, in single precision, or in double where that is as quick.
   void add_quickly(const Expansion& change, const Positions& targets);

@@ -17,13 +17,12 @@ Head::Head(Gram& gram_, std::size_t per_, std::size_t groups)
     : gram(gram_), per(per_), n_groups(groups) {}
 
 const double* Head::member_row(std::size_t member, std::vector<double>& buffer) {
-  if (!gram.cached(static_cast<std::size_t>(slot[member])) &&
-      block.owners().size() == members()) {
+  if (!gram.cached(slot[member]) && block.owners().size() == members()) {
     buffer.resize(members());
     for (std::size_t v = member * per; v < (member + 1) * per; ++v)
-      if (block.column(static_cast<std::int64_t>(v), buffer)) return buffer.data();
+      if (block.column(v, buffer)) return buffer.data();
   }
-  const double* row = gram.row(static_cast<std::size_t>(slot[member]));
+  const double* row = gram.row(slot[member]);
   if (in_place_) return row;
   buffer.resize(members());
   for (std::size_t m = 0; m < members(); ++m) buffer[m] = row[slot[m]];
@@ -67,7 +66,7 @@ void Head::snap_empty_margins() {
     F.follow();
     std::erase_if(near, [&](std::size_t v) {
       const auto& held = factor.variables();
-      return std::find(held.begin(), held.end(), static_cast<std::int64_t>(v)) == held.end();
+      return std::find(held.begin(), held.end(), v) == held.end();
     });
     leave_margin(near, std::vector<double>(near.size(), 0.0));
   }
@@ -121,9 +120,8 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
   const Expansion present = support();
   // Everything that may throw (a kernel written in Python) comes before the first change.
   std::vector<double> kx(entering.size());
-  if (entering.size() == 1 &&
-      (block.columns() > 0 || gram.cached(static_cast<std::size_t>(entering[0])))) {
-    const double* row = gram.row(static_cast<std::size_t>(entering[0]));  // others want it, too
+  if (entering.size() == 1 && (block.columns() > 0 || gram.cached(entering[0]))) {
+    const double* row = gram.row(entering[0]);  // others want it, too
     for (std::size_t s = 0; s < present.slots.size(); ++s)
       kx[0] += present.coef[s] * row[present.slots[s]];
   } else if (!present.slots.empty()) {
@@ -145,7 +143,7 @@ Expansion Head::by_member(const std::vector<double>& values) const {
   for (std::size_t m = 0; m < members() && out.coef.size() < terms; ++m) {
     const double weight = weight_of(m);
     if (weight == 0.0) continue;
-    out.member.push_back(static_cast<std::int32_t>(m));
+    out.member.push_back(m);
     out.slots.push_back(slot[m]);
     out.coef.push_back(weight);
   }
@@ -206,19 +204,19 @@ void Head::check_at_zero(const std::vector<std::int64_t>& slots) const {
 void Head::dismiss(const std::vector<std::int64_t>& slots) {
   check_at_zero(slots);
   for (std::int64_t s : slots)
-    if (const std::int64_t m = member_at(s); m >= 0) remove(static_cast<std::size_t>(m));
+    if (const std::int64_t m = member_at(s); m >= 0) remove(m);
   look_if_in_place();
 }
 
 void Head::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples) {
   check_at_zero(slots);
   for (std::int64_t s : slots) {
-    if (const std::int64_t m = member_at(s); m >= 0) remove(static_cast<std::size_t>(m));
+    if (const std::int64_t m = member_at(s); m >= 0) remove(m);
     const std::int64_t last = --n_examples, moved = member_at(last);
     if (last == s || moved < 0) continue;
-    member_at_[static_cast<std::size_t>(last)] = -1;
-    member_at_[static_cast<std::size_t>(s)] = moved;
-    slot[static_cast<std::size_t>(moved)] = s;
+    member_at_[last] = -1;
+    member_at_[s] = moved;
+    slot[moved] = s;
   }
   look_if_in_place();
 }
@@ -229,10 +227,10 @@ void Head::remove(std::size_t member) {
   drop_derived(member);
   block.remove_member(member, last);
   locate();
-  member_at_[static_cast<std::size_t>(slot[member])] = -1;
+  member_at_[slot[member]] = -1;
   if (member != last) {
     slot[member] = slot[last];
-    member_at_[static_cast<std::size_t>(slot[member])] = static_cast<std::int64_t>(member);
+    member_at_[slot[member]] = member;
     for (std::size_t j = 0; j < per; ++j) {
       const std::size_t to = member * per + j, from = last * per + j;
       x[to] = x[from];
@@ -241,15 +239,15 @@ void Head::remove(std::size_t member) {
       hi[to] = hi[from];
       if (!ridge.empty()) ridge[to] = ridge[from];
       group[to] = group[from];
-      factor.rename(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to));
-      block.rename(static_cast<std::int64_t>(from), static_cast<std::int64_t>(to));
+      factor.rename(from, static_cast<std::int64_t>(to));
+      block.rename(from, static_cast<std::int64_t>(to));
     }
   }
   slot.pop_back();
   n_located_ = last;
   F.remove(member);
   for (auto* values : {&x, &c, &lo, &hi}) {
-    std::fill(values->begin() + static_cast<std::ptrdiff_t>(last * per), values->end(), 0.0);
+    std::fill(values->begin() + (last * per), values->end(), 0.0);
     values->resize(last * per);
   }
   if (!ridge.empty()) ridge.resize(last * per);
@@ -283,19 +281,16 @@ void Head::restore(const Snapshot& snapshot) {
   look_if_in_place();
 }
 
-bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
-                std::span<const double> hi_new, std::span<const double> ridge_new,
-                const PerGroup& target_new) {
+bool Head::jump(const Move& move) {
   F.note_peaks();  // of boxes that are about to close
-  for (std::size_t k = 0; k < ridge_new.size(); ++k)
-    set_ridge(static_cast<std::size_t>(moved[k]), ridge_new[k]);
-  for (std::size_t k = 0; k < moved.size(); ++k) {
-    const auto v = static_cast<std::size_t>(moved[k]);
-    lo[v] = lo_new[k];
-    hi[v] = hi_new[k];
+  for (std::size_t k = 0; k < move.ridge.size(); ++k) set_ridge(move.variables[k], move.ridge[k]);
+  for (std::size_t k = 0; k < move.variables.size(); ++k) {
+    const std::size_t v = move.variables[k];
+    lo[v] = move.lo[k];
+    hi[v] = move.hi[k];
     x[v] = std::clamp(x[v], lo[v], hi[v]);
   }
-  target = target_new;
+  target = move.target;
   PerGroup missing = target;
   for (std::size_t v = 0; v < variables(); ++v) missing[group[v]] -= x[v];
   const double rounding = 1e-15 * mass();
@@ -314,8 +309,7 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
     using Candidate = std::pair<double, std::size_t>;
     std::vector<Candidate> heap;
     for (std::size_t v = 0; v < variables(); ++v)
-      if (group[v] == e && room(v) > 0.0)
-        heap.emplace_back(sign * slope(v), v);
+      if (group[v] == e && room(v) > 0.0) heap.emplace_back(sign * slope(v), v);
     std::make_heap(heap.begin(), heap.end(), std::greater<Candidate>());
     while (missing[e] != 0.0 && !heap.empty()) {
       std::pop_heap(heap.begin(), heap.end(), std::greater<Candidate>());
@@ -326,8 +320,8 @@ bool Head::jump(std::span<const std::int64_t> moved, std::span<const double> lo_
       missing[e] -= sign * step;
     }
     // What rounding leaves over is no reason to give up: of so many bounds as there are.
-    const double rounds = std::max(1e-12, static_cast<double>(variables()) *
-                                              std::numeric_limits<double>::epsilon());
+    const double rounds =
+        std::max(1e-12, static_cast<double>(variables()) * std::numeric_limits<double>::epsilon());
     if (std::abs(missing[e]) > rounds * std::max(1.0, std::abs(target[e]))) return false;
   }
   F.note_before_move();
@@ -339,26 +333,22 @@ void Head::set_ridge(std::size_t v, double value) {
   if (ridge.empty()) ridge.assign(variables(), 0.0);
   if (ridge[v] == value) return;
   const auto& held = factor.variables();
-  if (std::find(held.begin(), held.end(), static_cast<std::int64_t>(v)) != held.end())
-    forget_factor();
+  if (std::find(held.begin(), held.end(), v) != held.end()) forget_factor();
   ridge[v] = value;
 }
 
 void Head::locate() const {
   if (n_located_ == members()) return;
-  const auto first = slot.begin() + static_cast<std::ptrdiff_t>(n_located_);
+  const auto first = slot.begin() + n_located_;
   const auto last = static_cast<std::size_t>(*std::max_element(first, slot.end()));
   if (member_at_.size() <= last) member_at_.resize(last + 1, -1);
-  for (; n_located_ < members(); ++n_located_)
-    member_at_[static_cast<std::size_t>(slot[n_located_])] =
-        static_cast<std::int64_t>(n_located_);
+  for (; n_located_ < members(); ++n_located_) member_at_[slot[n_located_]] = n_located_;
 }
 
 std::int64_t Head::member_at(std::int64_t wanted) const {
   locate();
-  return wanted >= 0 && wanted < static_cast<std::int64_t>(member_at_.size())
-             ? member_at_[static_cast<std::size_t>(wanted)]
-             : -1;
+  return wanted >= 0 && wanted < static_cast<std::int64_t>(member_at_.size()) ? member_at_[wanted]
+                                                                              : -1;
 }
 
 Head::Range Head::optimal_mu(std::size_t e, double doubt) const {
@@ -366,7 +356,7 @@ Head::Range Head::optimal_mu(std::size_t e, double doubt) const {
   const bool all = n_groups == 1 && !F.has_stale();
   const double *value = F.values().data(), *error = F.error_bounds().data();
   with_ridge_terms([&](const auto& term) {
-    // Without branches, as in violation().
+  // Without branches, as in violation().
 #pragma omp simd reduction(min : up) reduction(max : low) reduction(+ : sum, count)
     for (std::size_t v = 0; v < variables(); ++v) {
       const std::size_t m = per == 1 ? v : v / 2;
@@ -427,8 +417,7 @@ bool Head::add_at_all(const Positions& member, const std::vector<double>& coef,
   }
   if (!matrix_) return false;
   std::vector<const float*> row(member.size());
-  for (std::size_t k = 0; k < row.size(); ++k)
-    row[k] = matrix_->row(static_cast<std::size_t>(member[k]));
+  for (std::size_t k = 0; k < row.size(); ++k) row[k] = matrix_->row(member[k]);
   simd().add_rows_single(row.data(), coef.data(), row.size(), out.data(), out.size());
   return true;
 }

@@ -4,10 +4,10 @@
 //
 // where D is diagonal, the ridge. It belongs to the variables: kernel values know nothing of it. A
 // member is an example that takes part; it has `per` variables (two for regression). Variable v
-// belongs to member v / per. The members' kernel expansion F = Kx is kept up to date (gradient.hpp);
-// the gradient of variable v is g_v = F + d_v x_v - c_v + mu_group. A box may be unbounded where
-// d_v > 0. Factor and block are derived from the variables strictly inside their box (the margin
-// set S) and can be rebuilt at any time.
+// belongs to member v / per. The members' kernel expansion F = Kx is kept up to date
+// (gradient.hpp); the gradient of variable v is g_v = F + d_v x_v - c_v + mu_group. A box may be
+// unbounded where d_v > 0. Factor and block are derived from the variables strictly inside their
+// box (the margin set S) and can be rebuilt at any time.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -43,6 +43,18 @@ struct Snapshot {
   std::vector<std::uint8_t> group;
   PerGroup target;
   Solution solution;
+};
+
+// New boxes of some variables, and the targets to meet with them.
+struct Move {
+  std::vector<std::int64_t> variables{};
+  std::vector<double> lo{}, hi{}, ridge{};  // no ridge: it stays as it is
+  PerGroup target{};
+  void add(std::size_t v, double low, double high) {
+    variables.push_back(v);
+    lo.push_back(low);
+    hi.push_back(high);
+  }
 };
 
 struct Head {
@@ -84,9 +96,7 @@ struct Head {
   }
   std::size_t variables() const { return x.size(); }
   std::size_t member_of(std::size_t v) const { return v >> (per - 1); }  // per is 1 or 2
-  double diagonal(std::size_t v) const {
-    return gram.diagonal(static_cast<std::size_t>(slot[member_of(v)]));
-  }
+  double diagonal(std::size_t v) const { return gram.diagonal(slot[member_of(v)]); }
   double ridge_of(std::size_t v) const { return ridge.empty() ? 0.0 : ridge[v]; }
   double ridge_term(std::size_t v) const { return ridge.empty() ? 0.0 : ridge[v] * x[v]; }
   // For loops that a look at each variable whether there is a ridge would slow down.
@@ -112,7 +122,7 @@ struct Head {
   // variables of one member are both non-zero, nobody is inside its box by rounding alone, and mu
   // follows from balance_mu.
   void make_canonical();
-  void clear();  // x = 0, with boxes and targets as they are
+  void clear();         // x = 0, with boxes and targets as they are
   double mass() const;  // sum of |x|
 
   // New members enter with an empty box at 0, which is optimal whatever their gradient.
@@ -130,12 +140,9 @@ struct Head {
   void dismiss(const std::vector<std::int64_t>& slots);
   std::int64_t member_at(std::int64_t slot_wanted) const;
 
-  // Put boxes, ridge (unless there is none) and targets to new values at once: x is clipped, and
-  // what the targets then miss is given to the variables with the most favourable gradients. False:
-  // there is no feasible x.
-  bool jump(std::span<const std::int64_t> moved, std::span<const double> lo_new,
-            std::span<const double> hi_new, std::span<const double> ridge_new,
-            const PerGroup& target_new);
+  // Make a move at once: x is clipped, and what the targets then miss is given to the variables
+  // with the most favourable gradients. False: there is no feasible x.
+  bool jump(const Move& move);
   void set_ridge(std::size_t v, double value);
   Solution solution() const { return {x, mu, F.state()}; }
   Snapshot save() const { return {slot, c, lo, hi, ridge, group, target, solution()}; }
@@ -159,7 +166,7 @@ struct Head {
     double sigma = 1.0;  // the mean of their K_vv
   };
   Margin margin_inside() const;
-  void build_factor();  // anew, of these, but for those that depend on others
+  void build_factor();                 // anew, of these, but for those that depend on others
   std::size_t margin_changes() const;  // variables that joined or left since it was factored
   // So few that it is cheaper to let them enter or leave one by one.
   bool nearly_factored() const;
@@ -184,11 +191,11 @@ struct Head {
   // the margin, and 0 if that is no more than rounding.
   double scale(const std::vector<double>& kx) const;
   double magnitude(const std::vector<double>& kx) const;  // the same without a look at the margin
-  double largest_diagonal() const;  // |K_vv| of open boxes
-  double rounding() const;   // what the terms of Kx - c lose: no gradient is known better
-  bool finite() const;       // x, F and mu
-  PerGroup missing() const;             // target - sum of x
-  bool balanced(double share) const;    // what is missing is at most this share of the mass
+  double largest_diagonal() const;                        // |K_vv| of open boxes
+  double rounding() const;            // what the terms of Kx - c lose: no gradient is known better
+  bool finite() const;                // x, F and mu
+  PerGroup missing() const;           // target - sum of x
+  bool balanced(double share) const;  // what is missing is at most this share of the mass
   // The values of mu for which all variables of a group but stale ones satisfy KKT, if low <=
   // high, and where it should be by those inside their box. With doubt = 1 every F takes the side
   // of its error that asks for less.
@@ -209,10 +216,10 @@ struct Head {
   // Out of it; for the shares see Factor::remove.
   void leave_margin(const std::vector<std::size_t>& leaving, const std::vector<double>& shares);
   void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }
-  // Where enter_margin(v) was false, v depends on the margin set: if the others balance it, it moves
-  // without a change of any gradient. It does so here, with x of all of them, until one meets a
-  // bound: up (sense = 1), down (-1), or by default inward from a bound, else downhill. A ridge that
-  // the factor has lost in rounding may end the way downhill earlier.
+  // Where enter_margin(v) was false, v depends on the margin set: if the others balance it, it
+  // moves without a change of any gradient. It does so here, with x of all of them, until one meets
+  // a bound: up (sense = 1), down (-1), or by default inward from a bound, else downhill. A ridge
+  // that the factor has lost in rounding may end the way downhill earlier.
   struct Slide {
     enum class End { bound, ridge, none };  // none: nothing ends the way, and nobody has moved
     End end = End::bound;
@@ -240,7 +247,7 @@ struct Head {
   void enter(const Slots& entering, const std::vector<double>& c_new,
              const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx);
   void check_at_zero(const std::vector<std::int64_t>& slots) const;
-  void remove(std::size_t member);  // the last member moves into the freed place
+  void remove(std::size_t member);        // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
   void look_if_in_place();
   void locate() const;
@@ -252,7 +259,8 @@ struct Head {
   mutable std::size_t n_located_ = 0;
 };
 
-// Gives back the copy of the examples that blocks are computed from, so that not every head keeps one.
+// Gives back the copy of the examples that blocks are computed from, so that not every head keeps
+// one.
 struct Released {
   Head& head;
   ~Released() { head.release(); }
@@ -264,10 +272,8 @@ struct PathResult {
   bool leapt = false;  // straight to the end
 };
 
-// Move boxes, ridge (unless there is none) and targets to new values along the path of optima.
-PathResult follow_path(Head& head, const std::vector<std::int64_t>& moved,
-                       const std::vector<double>& lo, const std::vector<double>& hi,
-                       const std::vector<double>& ridge, const PerGroup& target);
+// Make a move along the path of optima.
+PathResult follow_path(Head& head, const Move& move);
 
 struct SmoResult {
   bool converged;

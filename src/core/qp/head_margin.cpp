@@ -14,17 +14,13 @@ Head::Margin Head::margin_inside() const {
   for (Slots* values : {&margin.variables, &margin.groups, &margin.slots}) values->reserve(count);
   double sum = 0.0;
   for (std::size_t v = variables(); v-- > 0;)
-    if (inside(v)) margin.variables.push_back(static_cast<std::int64_t>(v));
+    if (inside(v)) margin.variables.push_back(v);
   // Any order will do, but the end of the factor is where a removal is cheap, and those next to a
   // bound are mostly the first to go.
-  const auto to_bound = [&](std::int64_t k) {
-    const auto v = static_cast<std::size_t>(k);
-    return std::min(x[v] - lo[v], hi[v] - x[v]);
-  };
+  const auto to_bound = [&](std::size_t v) { return std::min(x[v] - lo[v], hi[v] - x[v]); };
   std::stable_sort(margin.variables.begin(), margin.variables.end(),
                    [&](std::int64_t a, std::int64_t b) { return to_bound(a) > to_bound(b); });
-  for (std::int64_t k : margin.variables) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : margin.variables) {
     margin.groups.push_back(group[v]);
     margin.slots.push_back(slot[member_of(v)]);
     sum += diagonal(v);
@@ -36,20 +32,18 @@ Head::Margin Head::margin_inside() const {
 void Head::build_factor() {
   const Margin margin = margin_inside();
   if (margin.slots.empty()) return;
-  factor.build(
-      margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
-      gram.threads,
-      [&](double* upper, std::size_t stride) {
-        gram.among(margin.slots, upper, stride);
-        if (ridge.empty()) return;
-        for (std::size_t i = 0; i < margin.variables.size(); ++i)
-          upper[i * stride + i] += ridge[static_cast<std::size_t>(margin.variables[i])];
-      });
+  factor.build(margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
+               gram.threads, [&](double* upper, std::size_t stride) {
+                 gram.among(margin.slots, upper, stride);
+                 if (ridge.empty()) return;
+                 for (std::size_t i = 0; i < margin.variables.size(); ++i)
+                   upper[i * stride + i] += ridge[margin.variables[i]];
+               });
 }
 
 std::size_t Head::margin_changes() const {
   std::vector<char> in_factor(variables(), 0);
-  for (std::int64_t v : factor.variables()) in_factor[static_cast<std::size_t>(v)] = 1;
+  for (std::int64_t v : factor.variables()) in_factor[v] = 1;
   std::size_t changes = 0;
   for (std::size_t v = 0; v < variables(); ++v) changes += inside(v) != (in_factor[v] != 0);
   return changes;
@@ -69,7 +63,7 @@ std::size_t Head::n_inside() const {
 
 bool Head::factored() const {
   for (std::int64_t v : factor.variables())
-    if (!inside(static_cast<std::size_t>(v))) return false;
+    if (!inside(v)) return false;
   return n_inside() == factor.size();
 }
 
@@ -83,17 +77,16 @@ void Head::forget_factor() {
 bool Head::enter_margin(const std::vector<std::size_t>& entering,
                         const std::vector<double>& right_sides) {
   Slots slots;  // of the factor's variables to be
-  for (std::int64_t v : factor.variables())
-    slots.push_back(slot[member_of(static_cast<std::size_t>(v))]);
+  for (std::int64_t v : factor.variables()) slots.push_back(slot[member_of(v)]);
   std::vector<Factor::Entry> entries;
   for (std::size_t k = 0; k < entering.size(); ++k) {
     const std::size_t v = entering[k];
     slots.push_back(slot[member_of(v)]);
     entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
   }
-  Slots own(slots.end() - static_cast<std::ptrdiff_t>(entering.size()), slots.end());
+  Slots own(slots.end() - entering.size(), slots.end());
   if (block.owners().size() == members() && 2 * members() > gram.size())  // it will need their rows
-    for (std::int64_t s : own) gram.row(static_cast<std::size_t>(s));
+    for (std::int64_t s : own) gram.row(s);
   std::vector<double> columns(own.size() * slots.size());
   gram.values(own, slots, columns.data());
   for (std::size_t k = 0; k < entering.size(); ++k)
@@ -110,8 +103,7 @@ void Head::leave_margin(const std::vector<std::size_t>& leaving,
   const auto& present = factor.variables();
   std::vector<std::pair<std::size_t, double>> found;  // positions, with shares
   for (std::size_t k = 0; k < leaving.size(); ++k) {
-    const auto at =
-        std::find(present.begin(), present.end(), static_cast<std::int64_t>(leaving[k]));
+    const auto at = std::find(present.begin(), present.end(), leaving[k]);
     if (at == present.end()) throw std::logic_error("a variable left a factor that had none of it");
     found.emplace_back(at - present.begin(), shares[k]);
   }
@@ -134,7 +126,7 @@ Head::Slide Head::slide(std::size_t v, double sense) {
   if (sense == 0.0) {
     curvature = ridge_of(v);
     for (std::size_t i = 0; i < margin.size(); ++i) {
-      const auto u = static_cast<std::size_t>(margin[i]);
+      const std::size_t u = margin[i];
       slope -= weights[i] * gradient(u);
       curvature += weights[i] * weights[i] * ridge_of(u);
     }
@@ -142,11 +134,13 @@ Head::Slide Head::slide(std::size_t v, double sense) {
     if (x[v] <= lo[v]) sense = 1.0;
     if (x[v] >= hi[v]) sense = -1.0;
   }
-  const auto room = [&](std::size_t u, bool upward) { return upward ? hi[u] - x[u] : x[u] - lo[u]; };
+  const auto room = [&](std::size_t u, bool upward) {
+    return upward ? hi[u] - x[u] : x[u] - lo[u];
+  };
   double step = room(v, sense > 0.0);
   Slide result{Slide::End::bound, std::move(weights), 0.0, v, sense > 0.0};
   for (std::size_t i = 0; i < margin.size(); ++i) {
-    const auto u = static_cast<std::size_t>(margin[i]);
+    const std::size_t u = margin[i];
     const double rate = result.dx[i] *= -sense, speed = std::abs(rate);
     if (speed < kStill) continue;
     const double limit = std::max(0.0, room(u, rate > 0.0)) / speed;
@@ -162,8 +156,7 @@ Head::Slide Head::slide(std::size_t v, double sense) {
     result.end = Slide::End::none;
     return result;
   }
-  for (std::size_t i = 0; i < margin.size(); ++i)
-    x[static_cast<std::size_t>(margin[i])] += result.dx[i] *= step;
+  for (std::size_t i = 0; i < margin.size(); ++i) x[margin[i]] += result.dx[i] *= step;
   result.dx_own = sense * step;
   x[v] = std::clamp(x[v] + result.dx_own, lo[v], hi[v]);
   if (result.end == Slide::End::bound)
@@ -173,19 +166,19 @@ Head::Slide Head::slide(std::size_t v, double sense) {
 
 void Head::sync_block() {
   std::vector<char> wanted(variables(), 0);
-  for (std::int64_t v : factor.variables()) wanted[static_cast<std::size_t>(v)] = 1;
+  for (std::int64_t v : factor.variables()) wanted[v] = 1;
   std::vector<std::size_t> idle;
   for (std::size_t j = block.columns(); j-- > 0;) {
     const std::int64_t v = block.variables()[j];
-    if (v != MarginBlock::kNobody && wanted[static_cast<std::size_t>(v)])
-      wanted[static_cast<std::size_t>(v)] = 0;
+    if (v != MarginBlock::kNobody && wanted[v])
+      wanted[v] = 0;
     else
       idle.push_back(j);
   }
   if (idle.size() > factor.size() / 8 + 8) block.remove_columns(idle);
   std::vector<std::int64_t> missing;
   for (std::int64_t v : factor.variables())
-    if (wanted[static_cast<std::size_t>(v)]) missing.push_back(v);
+    if (wanted[v]) missing.push_back(v);
   append_columns(missing);
 }
 
@@ -201,8 +194,7 @@ void Head::append_columns(const std::vector<std::int64_t>& entering) {
   gram.hold(block, block.bytes_with(owners.size(), columns));
   block.reserve(owners.size(), columns);
   Slots targets(owners.size());
-  for (std::size_t i = 0; i < targets.size(); ++i)
-    targets[i] = slot[static_cast<std::size_t>(owners[i])];
+  for (std::size_t i = 0; i < targets.size(); ++i) targets[i] = slot[owners[i]];
   std::vector<double> values;
   for (std::size_t first = 0; first < entering.size(); first += kTogether) {
     const std::size_t count = std::min(kTogether, entering.size() - first);
@@ -218,15 +210,14 @@ void Head::append_columns(const std::vector<std::int64_t>& entering) {
 void Head::give_rows(const std::vector<std::int64_t>& wanted) {
   std::vector<std::int64_t> fresh;
   for (std::int64_t m : wanted)
-    if (!block.has_row(static_cast<std::size_t>(m))) fresh.push_back(m);
+    if (!block.has_row(m)) fresh.push_back(m);
   if (fresh.empty()) return;
   const std::size_t rows = block.owners().size() + fresh.size();
   gram.hold(block, block.bytes_with(rows, block.columns()));
   block.reserve(rows, block.columns());
   Slots targets;
   for (std::int64_t v : block.variables())  // nobody reads what stands for nobody
-    targets.push_back(v == MarginBlock::kNobody ? slot[0]
-                                                : slot[member_of(static_cast<std::size_t>(v))]);
+    targets.push_back(v == MarginBlock::kNobody ? slot[0] : slot[member_of(v)]);
   std::vector<double> values;
   for (std::size_t first = 0; first < fresh.size(); first += kTogether) {
     const std::size_t count = std::min(kTogether, fresh.size() - first);
@@ -248,9 +239,9 @@ bool Head::rows_for_all() {
 
 void Head::drop_derived(std::size_t member) {
   for (std::size_t i = factor.size(); i-- > 0;)
-    if (member_of(static_cast<std::size_t>(factor.variables()[i])) == member) factor.remove(i);
+    if (member_of(factor.variables()[i]) == member) factor.remove(i);
   for (std::size_t v = member * per; v < (member + 1) * per; ++v)
-    block.rename(static_cast<std::int64_t>(v), MarginBlock::kNobody);
+    block.rename(v, MarginBlock::kNobody);
 }
 
 }  // namespace supple

@@ -157,7 +157,7 @@ Head::Slack Head::slack(std::size_t fewest, const std::vector<double>& kx) const
   const std::size_t wanted = std::max(fewest, 3 * needed);
   if (wanted >= members()) return {of, kInf};
   std::vector<double> sorted = of;
-  const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(wanted);
+  const auto last = sorted.begin() + wanted;
   std::nth_element(sorted.begin(), last, sorted.end());
   return {std::move(of), *last};
 }

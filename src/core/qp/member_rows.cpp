@@ -14,7 +14,7 @@ const double* MemberRows::row(const Head& head, std::size_t member) {
   rows_.resize(head.members());
   if (rows_[member].empty()) {
     // Of the same bits as one that came with its member: a copy of the model goes on alike.
-    const double* all = head.gram.row(static_cast<std::size_t>(head.slot[member]));
+    const double* all = head.gram.row(head.slot[member]);
     Row row;
     for (std::int64_t s : head.slot) row.push_back(all[s]);
     head.gram.lent += bytes(row);

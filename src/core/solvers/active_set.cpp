@@ -13,12 +13,11 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 void take_largest(const std::vector<float>& values, std::size_t count, Positions& out) {
   Positions order;
   for (std::size_t a = 0; a < values.size(); ++a)
-    if (values[a] > 0.0f) order.push_back(static_cast<std::int32_t>(a));
+    if (values[a] > 0.0f) order.push_back(a);
   if (order.size() > count) {
-    std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
+    std::nth_element(order.begin(), order.begin() + count, order.end(),
                      [&](std::int32_t a, std::int32_t b) {
-                       const float left = values[static_cast<std::size_t>(a)],
-                                   right = values[static_cast<std::size_t>(b)];
+                       const float left = values[a], right = values[b];
                        return left > right || (left == right && a < b);
                      });
     order.resize(count);
@@ -61,8 +60,8 @@ void ActiveSet::keep(const Positions& kept) {
   Positions members;
   std::vector<double> kept_F;
   for (std::int32_t a : kept) {
-    members.push_back(member_[static_cast<std::size_t>(a)]);
-    kept_F.push_back(F[static_cast<std::size_t>(a)]);
+    members.push_back(member_[a]);
+    kept_F.push_back(F[a]);
   }
   F = std::move(kept_F);
   take_members(std::move(members));
@@ -111,7 +110,7 @@ std::size_t ActiveSet::violators(const Extremes& e, double eps) const {
 Positions ActiveSet::inside() const {
   Positions out;
   for (std::size_t a = 0; a < size(); ++a)
-    if (h.inside_any(member(a))) out.push_back(static_cast<std::int32_t>(a));
+    if (h.inside_any(member(a))) out.push_back(a);
   return out;
 }
 
@@ -131,7 +130,7 @@ Positions ActiveSet::worst(const Extremes& e, double eps, std::size_t count,
     if (passed_over(a)) up[a] = down[a] = 0.0f;
   Positions out;
   take_largest(up, count / 2, out);
-  for (std::int32_t a : out) down[static_cast<std::size_t>(a)] = 0.0f;
+  for (std::int32_t a : out) down[a] = 0.0f;
   take_largest(down, count - out.size(), out);
   std::sort(out.begin(), out.end());
   return out;
@@ -151,7 +150,7 @@ Positions ActiveSet::unsettled(const Extremes& e) const {
   });
   Positions out;
   for (std::size_t a = 0; a < size(); ++a)
-    if (free[a]) out.push_back(static_cast<std::int32_t>(a));
+    if (free[a]) out.push_back(a);
   return out;
 }
 

@@ -21,8 +21,8 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFewest = 64, kFresh = 128;  // members that join the working set at first
 constexpr std::size_t kLargest = 3072;             // working set
-constexpr double kShare = 0.1;        // of the gap that the small QP may leave
-constexpr std::size_t kGrain = 1024;  // members that a thread takes at least
+constexpr double kShare = 0.1;                     // of the gap that the small QP may leave
+constexpr std::size_t kGrain = 1024;               // members that a thread takes at least
 
 class BlockSolver {
  public:
@@ -55,12 +55,12 @@ class BlockSolver {
 
   Head& h;
   bool shrinking_, polish_follows_;
-  Positions movable_;            // members with a box that is not a point
+  Positions movable_;  // members with a box that is not a point
   bool all_movable_;
-  ActiveSet active_;             // those of them that have not been set aside
+  ActiveSet active_;  // those of them that have not been set aside
   bool shrunk_ = false;
-  double slack_ = kInf;          // that F of those set aside as far may use up
-  SingleMatrix* matrix_ = nullptr;  // all members are then one working set
+  double slack_ = kInf;                 // that F of those set aside as far may use up
+  SingleMatrix* matrix_ = nullptr;      // all members are then one working set
   std::unique_ptr<SinglePoints> part_;  // the active members, unless they are all
   std::unique_ptr<RowCache> rows_;
   WorkingSet set_;
@@ -79,7 +79,7 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
   for (std::size_t m = 0; m < h.members(); ++m)
     for (std::size_t j = 0; j < h.per; ++j)
       if (!h.fixed(m * h.per + j)) {
-        movable_.push_back(static_cast<std::int32_t>(m));
+        movable_.push_back(m);
         break;
       }
   all_movable_ = movable_.size() == h.members();
@@ -102,7 +102,7 @@ Positions BlockSolver::joining(const Extremes& e, double eps) const {
   Positions out;
   if (takes_all()) {
     for (std::size_t a = 0; a < active_.size(); ++a)
-      if (!set_.holds(a)) out.push_back(static_cast<std::int32_t>(a));
+      if (!set_.holds(a)) out.push_back(a);
     return out;
   }
   const std::size_t most = largest_set();
@@ -113,9 +113,9 @@ Positions BlockSolver::joining(const Extremes& e, double eps) const {
     out.resize(std::min(out.size(), most - fresh));
   }
   std::vector<char> taken(active_.size(), 0);
-  for (std::int32_t a : out) taken[static_cast<std::size_t>(a)] = 1;
-  const Positions worst = active_.worst(
-      e, eps, fresh, [&](std::size_t a) { return set_.holds(a) || taken[a]; });
+  for (std::int32_t a : out) taken[a] = 1;
+  const Positions worst =
+      active_.worst(e, eps, fresh, [&](std::size_t a) { return set_.holds(a) || taken[a]; });
   out.insert(out.end(), worst.begin(), worst.end());
   std::sort(out.begin(), out.end());
   return out;
@@ -136,18 +136,14 @@ Positions BlockSolver::leaving(const Extremes& e, std::size_t joining) const {
       const double g = slope(a, v) - level[h.group[v]];
       content = (h.x[v] <= h.lo[v] && g > 0.0) || (h.x[v] >= h.hi[v] && g < 0.0);
     }
-    (content ? out : staying).push_back(static_cast<std::int32_t>(t));
+    (content ? out : staying).push_back(t);
   }
   const std::size_t most = largest_set();
   if (staying.size() + joining <= most) return out;
   // Too many for one set: those that joined first go.
-  const auto surplus =
-      static_cast<std::ptrdiff_t>(std::min(staying.size(), staying.size() + joining - most));
+  const auto surplus = std::min(staying.size(), staying.size() + joining - most);
   std::nth_element(staying.begin(), staying.begin() + surplus, staying.end(),
-                   [&](std::int32_t s, std::int32_t t) {
-                     return set_.since(static_cast<std::size_t>(s)) <
-                            set_.since(static_cast<std::size_t>(t));
-                   });
+                   [&](std::int32_t s, std::int32_t t) { return set_.since(s) < set_.since(t); });
   out.insert(out.end(), staying.begin(), staying.begin() + surplus);
   return out;
 }
@@ -164,8 +160,7 @@ std::size_t BlockSolver::largest_set() const {
 // Where F - c of margin variables is to be found.
 PerGroup BlockSolver::levels(const Extremes& e) const {
   PerGroup sum{}, count{}, level{};
-  for (std::int32_t k : set_.who()) {
-    const auto a = static_cast<std::size_t>(k);
+  for (std::size_t a : set_.who()) {
     for (std::size_t j = 0; j < h.per; ++j) {
       const std::size_t v = active_.member(a) * h.per + j;
       if (!h.inside(v)) continue;
@@ -227,7 +222,7 @@ void BlockSolver::spread() {
     }
     active_.moved(a);
     if (change == 0.0) continue;
-    changed.push_back(static_cast<std::int32_t>(a));
+    changed.push_back(a);
     if (!linear_ || whole()) row.push_back(whole() ? set_.row(t) : rows_->row(a));
     coefficient.push_back(change);
     travelled += std::abs(change);
@@ -276,7 +271,7 @@ void BlockSolver::set_aside_far() {
   if (slack.far == kInf) return;
   Positions kept;
   for (std::size_t a = 0; a < active_.size(); ++a)
-    if (slack.of[active_.member(a)] < slack.far) kept.push_back(static_cast<std::int32_t>(a));
+    if (slack.of[active_.member(a)] < slack.far) kept.push_back(a);
   keep(kept);
   if (shrunk_) slack_ = slack.far;
 }
@@ -306,11 +301,10 @@ void BlockSolver::keep(const Positions& kept) {
     rows_->keep(kept);
   part_ = points().subset(kept);
   Positions moved(active_.size(), -1);
-  for (std::size_t k = 0; k < kept.size(); ++k)
-    moved[static_cast<std::size_t>(kept[k])] = static_cast<std::int32_t>(k);
+  for (std::size_t k = 0; k < kept.size(); ++k) moved[kept[k]] = k;
   Positions leaving;
   for (std::size_t t = 0; t < set_.size(); ++t)
-    if (moved[set_.who(t)] < 0) leaving.push_back(static_cast<std::int32_t>(t));
+    if (moved[set_.who(t)] < 0) leaving.push_back(t);
   set_.exchange(std::move(leaving), {}, round_);
   active_.keep(kept);
   set_.renumber(moved, kept.size());
@@ -359,8 +353,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
     fill_local(now);
     constexpr std::int64_t kMost = 50'000;
     const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
-    const std::int64_t spent =
-        set_.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
+    const std::int64_t spent = set_.solve(0.5 * eps, whole() ? 0.0 : kShare, std::min(left, kMost));
     iterations += spent;
     spread();
     if (spent == 0) {  // no pair of the working set moves: rounding

@@ -101,7 +101,8 @@ bool Lasvm::visit(const Visitor& visitor, const Feed& feed, const Schedule& sche
   const std::size_t slot = fresh ? gram_.size() : static_cast<std::size_t>(visitor.slot);
   if (fresh) feed.append(visitor.position);
   bool used = seats.empty();  // the only class so far: it will be needed
-  for (const Seat& seat : seats) used |= process(machines_[seat.head], slot, visitor, seat, schedule);
+  for (const Seat& seat : seats)
+    used |= process(machines_[seat.head], slot, visitor, seat, schedule);
   if (fresh && !used) feed.take_back();
   for (const Seat& seat : seats) reprocess(machines_[seat.head], schedule);
   const auto is_small = [&](const Seat& seat) { return small(machines_[seat.head]); };
@@ -130,12 +131,12 @@ bool Lasvm::process(Machine& machine, std::size_t slot, const Visitor& visitor, 
   admit(machine, slot, kx, seat.target, visitor.bound);
   const std::size_t k = h.members() - 1;
   if (partner >= 0 && violation > schedule.tau) {
-    const auto other = static_cast<std::size_t>(partner);
+    const std::size_t other = partner;
     step(machine, rises ? k : other, rises ? other : k);
     return true;
   }
-  if (rises && G < e.up) e.up = G, e.rising = static_cast<std::ptrdiff_t>(k);
-  if (!rises && G > e.low) e.low = G, e.falling = static_cast<std::ptrdiff_t>(k);
+  if (rises && G < e.up) e.up = G, e.rising = k;
+  if (!rises && G > e.low) e.low = G, e.falling = k;
   machine.now.extremes = e;
   return true;
 }
@@ -143,8 +144,7 @@ bool Lasvm::process(Machine& machine, std::size_t slot, const Visitor& visitor, 
 void Lasvm::admit(Machine& machine, std::size_t slot, double kx, double target, double bound) {
   Head& h = *machine.head;
   const bool rises = target > 0.0;
-  h.admit_one(static_cast<std::int64_t>(slot), kx, target, rises ? 0.0 : -bound,
-              rises ? bound : 0.0);
+  h.admit_one(slot, kx, target, rises ? 0.0 : -bound, rises ? bound : 0.0);
   if (small(machine))
     machine.rows.admitted(h, gram_.row(slot));
   else
@@ -152,7 +152,7 @@ void Lasvm::admit(Machine& machine, std::size_t slot, double kx, double target, 
 }
 
 void Lasvm::dismiss(Machine& machine, std::int64_t slot) {
-  machine.rows.remove(gram_, static_cast<std::size_t>(machine.head->member_at(slot)));
+  machine.rows.remove(gram_, machine.head->member_at(slot));
   machine.head->dismiss({slot});
 }
 
@@ -161,18 +161,18 @@ void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double 
   for (const Seat& seat : seats_[code]) {
     Machine& machine = machines_[seat.head];
     Head& h = *machine.head;
-    const std::int64_t giver = h.member_at(static_cast<std::int64_t>(from));
-    std::int64_t taker = h.member_at(static_cast<std::int64_t>(into));
+    const std::int64_t giver = h.member_at(from);
+    std::int64_t taker = h.member_at(into);
     if (giver < 0 && taker < 0) continue;
     change(machine);
     if (taker < 0) {
-      taker = static_cast<std::int64_t>(h.members());
+      taker = h.members();
       admit(machine, into, h.expansion_at(gram_.row(into)), seat.target, bound);
     }
-    const auto t = static_cast<std::size_t>(taker);
+    const std::size_t t = taker;
     (seat.target > 0.0 ? h.hi[t] : h.lo[t]) = seat.target * bound;
     if (giver < 0) continue;
-    const auto g = static_cast<std::size_t>(giver);
+    const std::size_t g = giver;
     const double moved = h.x[g];
     const double *row_g = row(machine, g, 0), *row_t = row(machine, t, 1);
     h.F.add_row(-moved, row_g);
@@ -189,7 +189,7 @@ void Lasvm::reprocess(Machine& machine, const Schedule& schedule) {
   for (std::size_t k = 0; k < schedule.reprocess; ++k) {
     const Extremes& e = extremes(machine);
     if (!(e.gap() > schedule.tau)) return;
-    step(machine, static_cast<std::size_t>(e.rising), static_cast<std::size_t>(e.falling));
+    step(machine, e.rising, e.falling);
     machine.now.visited = true;
     ++machine.now.steps;
   }
@@ -217,12 +217,12 @@ std::vector<Lasvm::Record> Lasvm::settle() {
 std::vector<std::int64_t> Lasvm::sweep() {
   std::vector<char> gone(gram_.size(), 0);
   for (Machine& machine : machines_)
-    for (std::int64_t s : dismiss_idle(machine)) gone[static_cast<std::size_t>(s)] = 1;
+    for (std::int64_t s : dismiss_idle(machine)) gone[s] = 1;
   for (const Machine& machine : machines_)
-    for (std::int64_t s : machine.head->slot) gone[static_cast<std::size_t>(s)] = 0;
+    for (std::int64_t s : machine.head->slot) gone[s] = 0;
   std::vector<std::int64_t> slots;
   for (std::size_t s = 0; s < gone.size(); ++s)
-    if (gone[s]) slots.push_back(static_cast<std::int64_t>(s));
+    if (gone[s]) slots.push_back(s);
   return slots;
 }
 

@@ -75,7 +75,7 @@ class Lasvm {
     std::ptrdiff_t rising = -1, falling = -1;
     double gap() const;
   };
-  struct Now {  // of the present operation
+  struct Now {                         // of the present operation
     std::optional<Extremes> extremes;  // of the present state, if they are known
     std::optional<Snapshot> before;
     std::uint64_t steps = 0;

@@ -7,7 +7,7 @@
 
 namespace supple {
 
-Standing::Standing(const Head& h)
+MemberValues::MemberValues(const Head& h)
     : solution_(h.solution()),
       lo_(h.lo),
       hi_(h.hi),
@@ -17,7 +17,7 @@ Standing::Standing(const Head& h)
       reach_(h.reach),
       with_block_(h.block.columns() > 0) {}
 
-void Standing::put_back(Head& h) const {
+void MemberValues::put_back(Head& h) const {
   h.x = solution_.x;
   h.mu = solution_.mu;
   h.F.restore(solution_.F);
@@ -37,32 +37,23 @@ bool idle(const Head& h, const Departure& d) {
   if (d.stretch != 1.0 || d.target != h.target) return false;
   for (std::size_t e = 0; e < h.n_groups; ++e)
     if (!h.factor.has_group(e)) return false;
-  const auto first = static_cast<std::size_t>(d.member) * h.per;
+  const std::size_t first = d.member * h.per;
   return std::all_of(&h.x[first], &h.x[first] + h.per, [](double x) { return x == 0.0; });
 }
 
-LeftOut read(const Head& h, std::int64_t member, Answer answer) {
-  return {answer, h.F[static_cast<std::size_t>(member)], h.mu, h.rounding()};
+LeftOut read(const Head& h, std::size_t member, Answer answer) {
+  return {answer, h.F[member], h.mu, h.rounding()};
 }
 
 // The path to the optimum without a member; false: it has failed.
 bool close(Head& h, const Departure& d) {
-  const auto per = static_cast<std::int64_t>(h.per);
-  std::vector<std::int64_t> moved;
-  std::vector<double> lo, hi;
-  if (d.stretch != 1.0)
-    for (std::size_t v = 0; v < h.variables(); ++v) {
-      if (static_cast<std::int64_t>(h.member_of(v)) == d.member) continue;
-      moved.push_back(static_cast<std::int64_t>(v));
-      lo.push_back(d.stretch * h.lo[v]);
-      hi.push_back(d.stretch * h.hi[v]);
-    }
-  for (std::int64_t v = d.member * per; v < (d.member + 1) * per; ++v) {
-    moved.push_back(v);
-    lo.push_back(0.0);
-    hi.push_back(0.0);
-  }
-  const PathResult path = follow_path(h, moved, lo, hi, {}, d.target);
+  Move move{.target = d.target};
+  for (std::size_t v = 0; v < h.variables(); ++v)
+    if (h.member_of(v) == d.member)
+      move.add(v, 0.0, 0.0);
+    else if (d.stretch != 1.0)
+      move.add(v, d.stretch * h.lo[v], d.stretch * h.hi[v]);
+  const PathResult path = follow_path(h, move);
   if (!path.finished || path.breakpoints == 0) return path.finished;
   std::int64_t polishes = 0;
   const Quality found = mend(h, polishes);
@@ -73,11 +64,11 @@ bool close(Head& h, const Departure& d) {
 
 std::vector<LeftOut> leave_out(Head& h, const std::vector<Departure>& departures) {
   h.sync_block();  // once: a head without a block would lose it each time it is put back
-  const Standing before(h);
+  const MemberValues before(h);
   const struct PutBack {
     Head& head;
-    const Standing& standing;
-    ~PutBack() { standing.put_back(head); }
+    const MemberValues& values;
+    ~PutBack() { values.put_back(head); }
   } at_the_end{h, before};
   std::vector<LeftOut> out;
   out.reserve(departures.size());

@@ -1,5 +1,5 @@
-// What a head says of its own members when they are left out, one at a time: the member's box closes
-// along the exact path, its F and mu are read, and the head is put back.
+// What a head says of its own members when they are left out, one at a time: the member's box
+// closes along the exact path, its F and mu are read, and the head is put back.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -12,9 +12,9 @@ namespace supple {
 // over the factor, less than to follow a path back, and leaves the head as it was to the last bit.
 // Only the block of kernel values, where there was one, may have gained columns, which are valid at
 // any state.
-class Standing {
+class MemberValues {
  public:
-  explicit Standing(const Head& head);
+  explicit MemberValues(const Head& head);
   void put_back(Head& head) const;
 
  private:
@@ -29,7 +29,7 @@ class Standing {
 
 // Targets of the groups without a member, and what the boxes of all others are multiplied by.
 struct Departure {
-  std::int64_t member;
+  std::size_t member;
   PerGroup target;
   double stretch;
 };

@@ -13,9 +13,9 @@
 
 namespace supple {
 
-// As far as the quadratic model asks for, or a box allows; a variable that meets its bound takes its
-// exact value. Without curvature (copies of one example, an indefinite kernel) only the boxes end
-// the step. Returns its length, 0 if there is none.
+// As far as the quadratic model asks for, or a box allows; a variable that meets its bound takes
+// its exact value. Without curvature (copies of one example, an indefinite kernel) only the boxes
+// end the step. Returns its length, 0 if there is none.
 inline double step_pair(double slope, double curvature, double& x_i, double hi_i, double& x_j,
                         double lo_j) {
   const double room_i = hi_i - x_i, room_j = x_j - lo_j;
@@ -147,9 +147,11 @@ bool PairSteps<T>::step(const Row& row) {
       const T* low = &bar_low_[bar(e, start)];
       Extreme partner;
       if constexpr (sizeof(T) == sizeof(double))
-        partner = simd().best_partner_f64(up, K_ii, own, &diagonal[start], &G[start], low, columns_);
+        partner =
+            simd().best_partner_f64(up, K_ii, own, &diagonal[start], &G[start], low, columns_);
       else
-        partner = simd().best_partner_f32(up, K_ii, own, &diagonal[start], &G[start], low, columns_);
+        partner =
+            simd().best_partner_f32(up, K_ii, own, &diagonal[start], &G[start], low, columns_);
       if (partner.index < 0 || !(partner.value > best)) continue;
       best = partner.value;
       i = candidate;
@@ -163,8 +165,8 @@ bool PairSteps<T>::step(const Row& row) {
   double curvature = static_cast<double>(diagonal[i] + diagonal[j] - T(2) * row_i[column]);
   // Of examples that are the same nothing else is left.
   if (!ridge.empty()) curvature = std::max(curvature, ridge[i] + ridge[j]);
-  const double delta = step_pair(unit * static_cast<double>(G[j] - G[i]), curvature, x[i], hi[i],
-                                 x[j], lo[j]);
+  const double delta =
+      step_pair(unit * static_cast<double>(G[j] - G[i]), curvature, x[i], hi[i], x[j], lo[j]);
   if (delta == 0.0) return false;
   if (!ridge.empty()) {
     G[i] += static_cast<T>(ridge[i] * delta / unit);

@@ -21,9 +21,8 @@ Side side_of(const Head& h, std::size_t v, double dlo, double dhi) {
   return h.x[v] <= h.lo[v] ? Side::lower : (h.x[v] >= h.hi[v] ? Side::upper : Side::margin);
 }
 
-Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vector<double>& lo,
-           const std::vector<double>& hi, const PerGroup& target)
-    : h(head), moved(moved_), lo1(lo), hi1(hi), target1(target) {
+Path::Path(Head& head, const Move& move)
+    : h(head), moved(move.variables), lo1(move.lo), hi1(move.hi), target1(move.target) {
   const std::size_t n = h.variables();
   dlo.assign(n, 0.0);
   dhi.assign(n, 0.0);
@@ -32,14 +31,13 @@ Path::Path(Head& head, const std::vector<std::int64_t>& moved_, const std::vecto
   side.resize(n);
   q.assign(h.members(), 0.0);
   for (std::size_t k = 0; k < moved.size(); ++k) {
-    const auto v = static_cast<std::size_t>(moved[k]);
+    const std::size_t v = moved[k];
     dlo[v] = lo1[k] - h.lo[v];
     dhi[v] = hi1[k] - h.hi[v];
   }
   for (std::size_t e = 0; e < h.n_groups; ++e) target_rate[e] = target1[e] - h.target[e];
   for (std::size_t v = 0; v < n; ++v) side[v] = side_of(h, v, dlo[v], dhi[v]);
-  for (std::int64_t k : moved) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : moved) {
     if (side[v] != Side::margin) drive(v, side[v] == Side::upper ? dhi[v] : dlo[v]);
   }
   F_start = h.F.state();
@@ -58,7 +56,7 @@ bool Path::at_rest() const {
   for (std::size_t e = 0; e < h.n_groups; ++e)
     if (target_rate[e] != 0.0) return false;
   for (std::size_t k = 0; k < moved.size(); ++k) {
-    const auto v = static_cast<std::size_t>(moved[k]);
+    const std::size_t v = moved[k];
     if (side[v] == Side::margin && !(lo1[k] < h.x[v] && h.x[v] < hi1[k])) return false;
   }
   return true;
@@ -68,8 +66,7 @@ void Path::direction() {
   const auto& margin = h.factor.variables();
   if (q_changed) {
     right_side.resize(margin.size());
-    for (std::size_t i = 0; i < margin.size(); ++i)
-      right_side[i] = -q[h.member_of(static_cast<std::size_t>(margin[i]))];
+    for (std::size_t i = 0; i < margin.size(); ++i) right_side[i] = -q[h.member_of(margin[i])];
     h.factor.set_right_side(right_side);
     q_size = 0.0;
     for (double value : q) q_size = std::max(q_size, std::abs(value));
@@ -89,7 +86,7 @@ void Path::multiply() {
   dx_block.resize(h.block.columns());
   for (std::size_t j = 0; j < h.block.columns(); ++j) {
     const std::int64_t v = h.block.variables()[j];
-    dx_block[j] = v == MarginBlock::kNobody ? 0.0 : by_variable[static_cast<std::size_t>(v)];
+    dx_block[j] = v == MarginBlock::kNobody ? 0.0 : by_variable[v];
   }
   simd().product_rows(h.block.data(), h.block.stride(), awake_rows.data(), awake.size(),
                       dx_block.data(), dx_block.size(), dF.data());
@@ -97,11 +94,10 @@ void Path::multiply() {
 
 void Path::rates() {
   const auto& margin = h.factor.variables();
-  for (std::size_t i = 0; i < margin.size(); ++i)
-    by_variable[static_cast<std::size_t>(margin[i])] = dx[i];
+  for (std::size_t i = 0; i < margin.size(); ++i) by_variable[margin[i]] = dx[i];
   multiply();
   for (std::size_t k = 0; k < awake.size(); ++k) {
-    const auto m = static_cast<std::size_t>(awake[k]);
+    const std::size_t m = awake[k];
     const double change = dF[k] + q[m];
     for (std::size_t j = 0; j < h.per; ++j)
       rate[k * h.per + j] = change + dmu[h.group[m * h.per + j]];
@@ -120,7 +116,7 @@ bool Path::refine() {
   right_side.resize(margin.size());
   const auto residuals = [&] {  // of the margin variables that are awake
     for (std::size_t i = 0; i < margin.size(); ++i) {
-      const auto v = static_cast<std::size_t>(margin[i]);
+      const std::size_t v = margin[i];
       const std::int64_t k = place[h.member_of(v)];
       right_side[i] = k < 0 ? 0.0 : -rate[static_cast<std::size_t>(k) * h.per + v % h.per];
       worst = std::max(worst, std::abs(right_side[i]));
@@ -157,8 +153,7 @@ Event Path::next_event() const {
     sum += std::abs(value);
   }
   const double tiny_x = 64.0 * kEps * size;
-  for (std::int64_t k : h.factor.variables()) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : h.factor.variables()) {
     const double down = dlo[v] - by_variable[v], up = by_variable[v] - dhi[v];
     if (down > tiny_x) consider(best, Event::Kind::leave_lower, v, h.x[v] - h.lo[v], down);
     if (up > tiny_x) consider(best, Event::Kind::leave_upper, v, h.hi[v] - h.x[v], up);
@@ -177,7 +172,7 @@ Event Path::next_event() const {
 void Path::move(double dt) {
   const auto& margin = h.factor.variables();
   for (std::size_t i = 0; i < margin.size(); ++i) {
-    h.x[static_cast<std::size_t>(margin[i])] += dt * dx[i];
+    h.x[margin[i]] += dt * dx[i];
     way += dt * std::abs(dx[i]);
   }
   for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += dt * dmu[e];
@@ -191,8 +186,7 @@ void Path::move(double dt) {
 
 void Path::advance(double dt) {
   move(dt);
-  for (std::int64_t k : moved) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : moved) {
     h.lo[v] += dt * dlo[v];
     h.hi[v] += dt * dhi[v];
     if (side[v] == Side::lower) h.x[v] = h.lo[v];
@@ -211,8 +205,7 @@ void Path::restore_sums(double rounding) {
     if (std::abs(missing[e]) > rounding) continue;
     double room = 0.0;
     std::size_t chosen = 0;
-    for (std::int64_t k : h.factor.variables()) {
-      const auto v = static_cast<std::size_t>(k);
+    for (std::size_t v : h.factor.variables()) {
       const double own = std::min(h.x[v] - h.lo[v], h.hi[v] - h.x[v]);
       if (h.group[v] == e && own > room) {
         room = own;
@@ -223,7 +216,7 @@ void Path::restore_sums(double rounding) {
     h.x[chosen] += missing[e];
     const std::size_t column = column_of(chosen);  // elsewhere this is no more than F rounds
     for (std::int64_t k : h.factor.variables()) {
-      const std::size_t m = h.member_of(static_cast<std::size_t>(k));
+      const std::size_t m = h.member_of(k);
       h.F.shift(m, missing[e] * h.block.row(m)[column]);
     }
   }
@@ -232,7 +225,7 @@ void Path::restore_sums(double rounding) {
 // Boxes and targets take their exact final values; margin variables that end on a bound leave.
 void Path::finish() {
   for (std::size_t k = 0; k < moved.size(); ++k) {
-    const auto v = static_cast<std::size_t>(moved[k]);
+    const std::size_t v = moved[k];
     h.lo[v] = lo1[k];
     h.hi[v] = hi1[k];
     if (side[v] == Side::lower) h.x[v] = h.lo[v];
@@ -244,15 +237,13 @@ void Path::finish() {
   h.F.note_mass(way);  // a long way there and back rounds as a large x does
   // A variable carried along by its bound keeps the rounding of the bound's way, within reason.
   double farthest = h.F.peak_mass();
-  for (std::int64_t k : moved) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : moved) {
     farthest = std::max({farthest, std::abs(dlo[v]), std::abs(dhi[v])});
   }
   const double rounding = 4.0 * kEps * std::min(farthest, 1024.0 * h.F.peak_mass());
   restore_sums(16.0 * rounding);
   const std::vector<std::int64_t> margin = h.factor.variables();
-  for (std::int64_t k : margin) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : margin) {
     h.snap(v, rounding);
     if (!h.inside(v)) leave(v, h.x[v] <= h.lo[v] ? Side::lower : Side::upper);
   }
@@ -279,8 +270,7 @@ PathResult Path::run() {
   std::int64_t breakpoints = 0;
   std::size_t standing = 0;  // consecutive steps of length 0
   while (true) {
-    if (breakpoints % 4 == 0)
-      tell([&] { return News{Phase::path, static_cast<std::size_t>(breakpoints), 0, t}; });
+    if (breakpoints % 4 == 0) tell([&] { return News{Phase::path, static_cast<std::size_t>(breakpoints), 0, t}; });
     if (++breakpoints > limit || standing > 50 + 2 * h.factor.size()) return give_up(breakpoints);
     if (!refill_groups() || endless) return give_up(breakpoints);
     if (at_rest()) break;
@@ -298,8 +288,7 @@ PathResult Path::run() {
     if (event.kind == Event::Kind::enter)
       enter(event.variable);
     else
-      leave(event.variable,
-            event.kind == Event::Kind::leave_lower ? Side::lower : Side::upper);
+      leave(event.variable, event.kind == Event::Kind::leave_lower ? Side::lower : Side::upper);
   }
   finish();
   return {true, breakpoints};

@@ -27,8 +27,7 @@ struct Event {
 
 class Path {
  public:
-  Path(Head& head, const std::vector<std::int64_t>& moved, const std::vector<double>& lo,
-       const std::vector<double>& hi, const PerGroup& target);
+  Path(Head& head, const Move& move);
   PathResult run();
   // Straight to the end; false: that failed, and all is as before. The path is used up.
   bool leap();
@@ -52,14 +51,14 @@ class Path {
   // --- path_margin.cpp: sides, and changes of the margin set ---
   void put_on_side(std::size_t v, Side side);
   void set_side(std::size_t v, Side side);  // and let it move as its bound there does
-  void drive(std::size_t v, double rate);  // bound variable v moves at this rate from now on
+  void drive(std::size_t v, double rate);   // bound variable v moves at this rate from now on
   void leave_no_rounding(double stopped);
-  bool refill_groups();                    // false: a group cannot meet its target
+  bool refill_groups();  // false: a group cannot meet its target
   void enter(std::size_t v);
   void leave(std::size_t v, Side side);
   void exchange(std::size_t v);
   void give_columns(const std::vector<std::size_t>& entering);  // of the block
-  std::size_t column_of(std::size_t v) const;  // a variable that has one
+  std::size_t column_of(std::size_t v) const;                   // a variable that has one
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);
@@ -85,7 +84,7 @@ class Path {
   void leave_box(std::size_t v, Side to);
   double driven(std::size_t m) const;  // K times the speeds of those on bounds
   void leave_early();
-  bool regular() const;  // every group has a margin variable
+  bool regular() const;           // every group has a margin variable
   PerGroup sums_to_move() const;  // by the margin variables
   void leap_step(bool all_sides);
   void find_changes();
@@ -102,12 +101,12 @@ class Path {
   PerGroup target_rate{}, bound_rate{};  // of the target, and of the sum over moving bounds
   std::vector<double> dlo, dhi, speed;   // per variable
   std::vector<Side> side;
-  std::vector<double> q;        // per member: K times the speeds of the bound variables
-  double q_size = 0.0;          // its largest absolute value
-  bool q_changed = true;        // since the factor was given it as right-hand side
-  int moving = 0;               // number of bound variables with a speed
+  std::vector<double> q;  // per member: K times the speeds of the bound variables
+  double q_size = 0.0;    // its largest absolute value
+  bool q_changed = true;  // since the factor was given it as right-hand side
+  int moving = 0;         // number of bound variables with a speed
   double t = 0.0;
-  double way = 0.0;  // sum of all |changes| of x
+  double way = 0.0;      // sum of all |changes| of x
   bool endless = false;  // an exchange that no bound ends: the ridge is lost in rounding
 
   std::vector<double> dx, by_variable, right_side, buffer;

@@ -60,7 +60,7 @@ bool Path::open_boxes() {
   bool shifted = false;
   h.target = target1;
   for (std::size_t k = 0; k < moved.size(); ++k) {
-    const auto v = static_cast<std::size_t>(moved[k]);
+    const std::size_t v = moved[k];
     const bool opens = h.fixed(v) && speed[v] != 0.0;
     h.lo[v] = lo1[k];
     h.hi[v] = hi1[k];
@@ -96,8 +96,7 @@ bool Path::make_changes(bool all_sides) {
     leave_box(v, change.to);
   }
   std::vector<double> right_sides;
-  for (std::size_t v : entering)
-    right_sides.push_back(-awake_gradient(v) - driven(h.member_of(v)));
+  for (std::size_t v : entering) right_sides.push_back(-awake_gradient(v) - driven(h.member_of(v)));
   if (!entering.empty() && !h.enter_margin(entering, right_sides)) return false;
   for (std::size_t v : entering) put_on_side(v, Side::margin);
   give_columns(entering);
@@ -156,7 +155,7 @@ void Path::leap_step(bool all_sides) {
     const auto& margin = h.factor.variables();
     right_side.resize(margin.size());
     for (std::size_t i = 0; i < margin.size(); ++i) {
-      const auto v = static_cast<std::size_t>(margin[i]);
+      const std::size_t v = margin[i];
       const bool is_awake = place[h.member_of(v)] >= 0;
       right_side[i] = -driven(h.member_of(v)) - (is_awake ? awake_gradient(v) : 0.0);
     }
@@ -171,7 +170,7 @@ void Path::leap_step(bool all_sides) {
     way += std::abs(speed[v]);
     speed[v] = by_variable[v] = 0.0;
   };
-  for (std::int64_t v : moved) stop(static_cast<std::size_t>(v));
+  for (std::int64_t v : moved) stop(v);
   for (const Change& change : changes) stop(change.variable);
   std::fill(q.begin(), q.end(), 0.0);
   returns.clear();
@@ -181,8 +180,7 @@ void Path::leap_step(bool all_sides) {
 
 void Path::find_changes() {
   changes.clear();
-  for (std::int64_t k : h.factor.variables()) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : h.factor.variables()) {
     if (h.x[v] < h.lo[v] || h.x[v] > h.hi[v]) changes.push_back({v, side_outside(v, h.x[v])});
   }
   std::vector<std::size_t> crossed;
@@ -200,7 +198,8 @@ void Path::find_changes_everywhere() {
   std::vector<std::size_t> doubtful;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const double s = sign_of(v);
-    if (s != 0.0 && s * h.gradient(v) < h.F.error_bound(h.member_of(v)) - tolerance) doubtful.push_back(v);
+    if (s != 0.0 && s * h.gradient(v) < h.F.error_bound(h.member_of(v)) - tolerance)
+      doubtful.push_back(v);
   }
   sharpen(doubtful);
   for (std::size_t v : doubtful)
@@ -228,8 +227,7 @@ bool Path::inexact() const {
   const double rounding = 64.0 * std::numeric_limits<double>::epsilon() * h.F.peak_mass();
   for (double missing : h.missing())
     if (std::abs(missing) > rounding) return true;
-  for (std::int64_t k : h.factor.variables()) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : h.factor.variables()) {
     if (place[h.member_of(v)] >= 0 && std::abs(awake_gradient(v)) > tolerance) return true;
   }
   return false;
@@ -241,18 +239,16 @@ bool Path::inexact() const {
 bool Path::near_edge() const {
   if (!h.ridge.empty()) return false;
   const auto& margin = h.factor.variables();
-  return std::any_of(margin.begin(), margin.end(), [this](std::int64_t k) {
-    const auto v = static_cast<std::size_t>(k);
+  return std::any_of(margin.begin(), margin.end(), [this](std::size_t v) {
     return std::min(h.x[v] - h.lo[v], h.hi[v] - h.x[v]) < kEdge * (h.hi[v] - h.lo[v]);
   });
 }
 
 void Path::put_back(const std::vector<std::int64_t>& margin) {
   std::vector<char> wanted(h.variables(), 0);
-  for (std::int64_t v : margin) wanted[static_cast<std::size_t>(v)] = 1;
+  for (std::int64_t v : margin) wanted[v] = 1;
   const std::vector<std::int64_t> present = h.factor.variables();
-  for (std::int64_t k : present) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : present) {
     if (!wanted[v]) h.leave_margin(v);
     wanted[v] = 0;
   }

@@ -26,14 +26,12 @@ void Path::drive(std::size_t v, double new_speed) {
 // beside what the slower ones add. Then sum up q again.
 void Path::leave_no_rounding(double stopped) {
   double fastest = 0.0;
-  for (std::int64_t k : moved)
-    fastest = std::max(fastest, std::abs(speed[static_cast<std::size_t>(k)]));
+  for (std::int64_t k : moved) fastest = std::max(fastest, std::abs(speed[k]));
   if (stopped <= 100.0 * fastest) return;
   std::fill(q.begin(), q.end(), 0.0);
   bound_rate.fill(0.0);
   if (moving == 0) return;
-  for (std::int64_t k : moved) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : moved) {
     if (speed[v] == 0.0) continue;
     simd().axpy(speed[v], h.member_row(h.member_of(v), buffer), q.data(), q.size());
     bound_rate[h.group[v]] += speed[v];
@@ -42,7 +40,7 @@ void Path::leave_no_rounding(double stopped) {
 
 double Path::sign_of(std::size_t v) const {
   constexpr double kSign[] = {1.0, -1.0, 0.0, 0.0};  // in the order of Side
-  return kSign[static_cast<std::size_t>(side[v])];
+  return kSign[static_cast<int>(side[v])];
 }
 
 double Path::awake_gradient(std::size_t v) const {
@@ -89,7 +87,7 @@ void Path::exchange(std::size_t v) {
   if (endless) return;
   give_columns({v});
   for (std::size_t i = 0; i < slid.dx.size(); ++i)
-    by_variable[static_cast<std::size_t>(h.factor.variables()[i])] = slid.dx[i];
+    by_variable[h.factor.variables()[i]] = slid.dx[i];
   by_variable[v] = slid.dx_own;
   multiply();
   for (std::size_t k = 0; k < g.size(); ++k) g[k] += dF[k / h.per];
@@ -150,8 +148,7 @@ void Path::give_columns(const std::vector<std::size_t>& entering) {
 
 std::size_t Path::column_of(std::size_t v) const {
   const auto& present = h.block.variables();
-  return static_cast<std::size_t>(
-      std::find(present.begin(), present.end(), static_cast<std::int64_t>(v)) - present.begin());
+  return static_cast<std::size_t>(std::find(present.begin(), present.end(), v) - present.begin());
 }
 
 // --- screening -------------------------------------------------------------------------------
@@ -183,7 +180,7 @@ void Path::wake(double radius) {
       add_awake(m);
     } else {
       place[m] = -1 - static_cast<std::int64_t>(asleep.size());
-      asleep.push_back(static_cast<std::int64_t>(m));
+      asleep.push_back(m);
     }
   }
   take_rows();
@@ -197,9 +194,9 @@ void Path::take_rows() {
   std::vector<std::int64_t> wanted = awake;
   const bool all = h.rows_for_all();
   for (std::int64_t m : asleep)
-    if (all || on_margin(static_cast<std::size_t>(m))) wanted.push_back(m);
+    if (all || on_margin(m)) wanted.push_back(m);
   h.give_rows(wanted);
-  for (std::int64_t m : awake) awake_rows.push_back(h.block.place(static_cast<std::size_t>(m)));
+  for (std::int64_t m : awake) awake_rows.push_back(h.block.place(m));
 }
 
 bool Path::on_margin(std::size_t m) const {
@@ -207,8 +204,8 @@ bool Path::on_margin(std::size_t m) const {
 }
 
 void Path::add_awake(std::size_t m) {
-  place[m] = static_cast<std::int64_t>(awake.size());
-  awake.push_back(static_cast<std::int64_t>(m));
+  place[m] = awake.size();
+  awake.push_back(m);
   for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
     g.push_back(h.gradient(v));
     sign.push_back(sign_of(v));
@@ -221,7 +218,7 @@ void Path::wake_member(std::size_t m) {
     h.F.shift(m, simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m]);
   const auto hole = static_cast<std::size_t>(-1 - place[m]);
   asleep[hole] = asleep.back();
-  place[static_cast<std::size_t>(asleep[hole])] = place[m];
+  place[asleep[hole]] = place[m];
   asleep.pop_back();
   add_awake(m);
   awake_rows.push_back(h.block.place(m));
@@ -245,25 +242,24 @@ void Path::tell_asleep() {
   std::vector<double> moved(h.ridge.size(), 0.0);  // x of margin variables
   for (std::size_t j = 0; j < pending.size() && !moved.empty(); ++j)
     if (const std::int64_t v = h.block.variables()[j]; v != MarginBlock::kNobody)
-      moved[static_cast<std::size_t>(v)] = pending[j];
-  for (std::int64_t k : asleep) {
-    const auto m = static_cast<std::size_t>(k);
+      moved[v] = pending[j];
+  for (std::size_t m : asleep) {
     if (on_margin(m) && !look) {
       const std::size_t v = side[m * h.per] == Side::margin ? m * h.per : m * h.per + 1;
       h.F.shift(m, mu_settled[h.group[v]] - h.mu[h.group[v]]);
       if (!moved.empty()) h.F.shift(m, -h.ridge[v] * moved[v]);
     } else if (h.block.has_row(m)) {
-      told.push_back(k);
+      told.push_back(m);
       rows.push_back(h.block.place(m));
     } else {
-      without.push_back(static_cast<std::int32_t>(m));
+      without.push_back(m);
     }
   }
   buffer.resize(told.size());
   simd().product_rows(h.block.data(), h.block.stride(), rows.data(), rows.size(), pending.data(),
                       h.block.columns(), buffer.data());
   for (std::size_t k = 0; k < told.size(); ++k) {
-    const auto m = static_cast<std::size_t>(told[k]);
+    const std::size_t m = told[k];
     h.F.shift(m, buffer[k] + pending_q[m]);
   }
   tell_without_rows(without);
@@ -277,14 +273,13 @@ void Path::tell_without_rows(const Positions& told) {
   Expansion change;
   for (std::size_t j = 0; j < pending.size(); ++j) {
     if (pending[j] == 0.0) continue;
-    const std::size_t m = h.member_of(static_cast<std::size_t>(h.block.variables()[j]));
-    change.member.push_back(static_cast<std::int32_t>(m));
+    const std::size_t m = h.member_of(h.block.variables()[j]);
+    change.member.push_back(m);
     change.slots.push_back(h.slot[m]);
     change.coef.push_back(pending[j]);
   }
   h.F.add_quickly(change, told);
-  for (std::int32_t k : told) {
-    const auto m = static_cast<std::size_t>(k);
+  for (std::size_t m : told) {
     h.F.shift(m, pending_q[m]);
   }
 }

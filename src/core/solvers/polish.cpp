@@ -21,8 +21,7 @@ constexpr std::size_t kFewBlockers = 16;
 void Polish::drop_edges() {
   const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.F.peak_mass();
   std::vector<std::size_t> leaving;
-  for (std::int64_t k : h.factor.variables()) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : h.factor.variables()) {
     h.snap(v, rounding);
     if (!h.inside(v)) leaving.push_back(v);
   }
@@ -32,7 +31,7 @@ void Polish::drop_edges() {
 void Polish::sync_factor() {
   drop_edges();
   std::vector<char> in_factor(h.variables(), 0);
-  for (std::int64_t v : h.factor.variables()) in_factor[static_cast<std::size_t>(v)] = 1;
+  for (std::int64_t v : h.factor.variables()) in_factor[v] = 1;
   std::vector<Violator> missing;
   for (std::size_t v = 0; v < h.variables(); ++v)
     if (h.inside(v) && !in_factor[v]) missing.push_back({v, 0.0});
@@ -90,7 +89,7 @@ double Polish::margin_residual() {
   g_.resize(margin.size());
   double worst = 0.0;
   for (std::size_t i = 0; i < margin.size(); ++i) {
-    const auto v = static_cast<std::size_t>(margin[i]);
+    const std::size_t v = margin[i];
     g_[i] = h.F.is_assumed(h.member_of(v)) ? 0.0 : h.gradient(v);
     worst = std::max(worst, std::abs(g_[i]));
   }
@@ -111,7 +110,7 @@ bool Polish::step_to_box(double& alpha) {
   std::vector<Blocker> blockers;
   const auto& margin = h.factor.variables();
   for (std::size_t i = 0; i < margin.size(); ++i) {
-    const auto v = static_cast<std::size_t>(margin[i]);
+    const std::size_t v = margin[i];
     const double bound = dx_[i] > 0.0 ? h.hi[v] : h.lo[v];
     const double gap = std::max(0.0, dx_[i] > 0.0 ? bound - h.x[v] : h.x[v] - bound);
     if (gap < std::abs(dx_[i])) blockers.push_back({gap / std::abs(dx_[i]), v, bound});
@@ -121,13 +120,11 @@ bool Polish::step_to_box(double& alpha) {
     count = std::min<std::size_t>(1, count);
   else if (count > kFewBlockers)
     count = (count + 1) / 2;
-  std::partial_sort(blockers.begin(), blockers.begin() + static_cast<std::ptrdiff_t>(count),
-                    blockers.end(),
+  std::partial_sort(blockers.begin(), blockers.begin() + count, blockers.end(),
                     [](const Blocker& a, const Blocker& b) { return a.alpha < b.alpha; });
   blockers.resize(count);
   alpha = blockers.empty() ? 1.0 : blockers[0].alpha;
-  for (std::size_t i = 0; i < margin.size(); ++i)
-    h.x[static_cast<std::size_t>(margin[i])] += alpha * dx_[i];
+  for (std::size_t i = 0; i < margin.size(); ++i) h.x[margin[i]] += alpha * dx_[i];
   h.factor.scale_right_side(1.0 - alpha);  // what is left of the gradients
   for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += alpha * dmu_[e];
   if (blockers.empty()) return true;

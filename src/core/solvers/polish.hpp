@@ -14,10 +14,7 @@ namespace supple {
 class Polish {
  public:
   Polish(Head& head, double goal, double floor, Pace pace)
-      : h(head),
-        goal_(goal),
-        floor_(floor),
-        pace_(pace) {}
+      : h(head), goal_(goal), floor_(floor), pace_(pace) {}
   ~Polish() { h.F.drop_anchor(); }
   Polish(const Polish&) = delete;
   Polish& operator=(const Polish&) = delete;
@@ -34,7 +31,7 @@ class Polish {
   void mark_far();
   void sync_expansion();
   void follow_near();
-  void sync_stale();  // stale members catch up, and those that stay far are stale again
+  void sync_stale();      // stale members catch up, and those that stay far are stale again
   bool look_at_margin();  // in double precision; false: nobody's F there was assumed
   void sharpen(bool all = true);
   // F of margin members may be assumed to be what the factor has solved for, so that their
@@ -75,12 +72,12 @@ class Polish {
   bool full_ = false;         // in the last round a variable depended on the margin set
   bool turned_away_ = false;  // a variable that entered could not move at all
   std::int64_t round_ = 0;
-  double worst_ = 0.0;        // violation in the last round
-  std::size_t waiting_ = 0;   // violators found that have not entered
-  int stalls_ = 0;            // rounds in a row in which that happened, and nothing was gained
-  bool careful_ = false;      // variables leave one at a time
-  bool hasty_ = false;        // in the last round several left together
-  PerGroup mu_before_{};      // that round
+  double worst_ = 0.0;       // violation in the last round
+  std::size_t waiting_ = 0;  // violators found that have not entered
+  int stalls_ = 0;           // rounds in a row in which that happened, and nothing was gained
+  bool careful_ = false;     // variables leave one at a time
+  bool hasty_ = false;       // in the last round several left together
+  PerGroup mu_before_{};     // that round
 };
 
 }  // namespace supple

@@ -20,9 +20,9 @@ bool Polish::may_be_single() const {
          h.single_error() < kTame * h.gram.largest_diagonal();
 }
 
-// Where F may be in single precision, or is in part, only the margin needs more. Members far from it
-// cannot be violators until x has moved far enough: they are looked at only when the others leave
-// nothing to do.
+// Where F may be in single precision, or is in part, only the margin needs more. Members far from
+// it cannot be violators until x has moved far enough: they are looked at only when the others
+// leave nothing to do.
 void Polish::mark_far() {
   single_ = pace_ != Pace::one && (h.F.largest_error() > 0.0 || may_be_single());
   if (!single_) return;
@@ -54,8 +54,7 @@ void Polish::sync_expansion() {
 void Polish::follow_near() {
   const double rounding = h.rounding();
   std::vector<char> at_margin(h.members(), 0);
-  for (std::int64_t k : h.factor.variables()) {
-    const auto v = static_cast<std::size_t>(k);
+  for (std::size_t v : h.factor.variables()) {
     const std::size_t m = h.member_of(v);
     if (!solved_ && !h.inside_any(m)) continue;  // on a bound, for once: it follows as others do
     at_margin[m] = 1;
@@ -65,7 +64,7 @@ void Polish::follow_near() {
   Positions near;
   for (std::size_t m = 0; m < h.members(); ++m) {
     if (at_margin[m] || h.F.is_stale(m) || has_left(m)) continue;
-    near.push_back(static_cast<std::int32_t>(m));
+    near.push_back(m);
   }
   h.F.follow_in_single(near);
 }

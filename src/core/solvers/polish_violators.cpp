@@ -22,7 +22,8 @@ std::vector<Polish::Violator> Polish::violators(bool sharp) const {
   std::vector<Violator> found;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const std::size_t m = h.member_of(v);
-    if (h.fixed(v) || h.inside(v) || h.F.is_stale(m) || (sharp && h.F.error_bound(m) > 0.0)) continue;
+    if (h.fixed(v) || h.inside(v) || h.F.is_stale(m) || (sharp && h.F.error_bound(m) > 0.0))
+      continue;
     if (violation(v) > goal_) found.push_back({v, violation(v)});
   }
   std::sort(found.begin(), found.end(), worse);
@@ -34,8 +35,8 @@ std::vector<Polish::Violator> Polish::worst_violators() const {
   std::vector<Violator> found;
   for (std::size_t e = 0; e < h.n_groups; ++e) {
     const auto size = [&](std::size_t v, bool upward) {
-      const bool may = h.group[v] == e && !h.fixed(v) &&
-                       (upward ? h.x[v] <= h.lo[v] : h.x[v] >= h.hi[v]);
+      const bool may =
+          h.group[v] == e && !h.fixed(v) && (upward ? h.x[v] <= h.lo[v] : h.x[v] >= h.hi[v]);
       return may ? violation(v) : 0.0;
     };
     double up = 0.0, down = 0.0;
@@ -109,13 +110,10 @@ void Polish::pass_over_twins(std::vector<Violator>& found, std::size_t room) con
   };
   std::vector<Candidate> all;
   for (std::size_t i = 0; i < g_.size(); ++i)
-    if (std::abs(g_[i]) > goal_)
-      all.push_back({g_[i], static_cast<std::size_t>(h.factor.variables()[i]), false});
-  for (const Violator& one : found)
-    all.push_back({h.gradient(one.variable), one.variable, true});
-  std::sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) {
-    return a.gradient < b.gradient;
-  });
+    if (std::abs(g_[i]) > goal_) all.push_back({g_[i], h.factor.variables()[i], false});
+  for (const Violator& one : found) all.push_back({h.gradient(one.variable), one.variable, true});
+  std::sort(all.begin(), all.end(),
+            [](const Candidate& a, const Candidate& b) { return a.gradient < b.gradient; });
   const double rounding = 4.0 * h.rounding();
   std::vector<char> twin(h.variables(), 0);
   for (auto first = all.begin(), last = first; first != all.end(); first = last) {

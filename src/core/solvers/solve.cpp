@@ -8,25 +8,26 @@ namespace supple {
 
 namespace {
 
-constexpr double kAccepted = 1e-9;    // KKT violation / scale of c that ends the search
-constexpr double kRoundings = 16.0;   // within so many a state is as good as rounding permits
-// The gap from which the polish needs only few changes of the margin set, each of which costs little
-// where the head is small.
+constexpr double kAccepted = 1e-9;   // KKT violation / scale of c that ends the search
+constexpr double kRoundings = 16.0;  // within so many a state is as good as rounding permits
+// The gap from which the polish needs only few changes of the margin set, each of which costs
+// little where the head is small.
 constexpr double kHandover = 0.005, kHandoverSmall = 0.01;
 constexpr std::size_t kSmall = 2048;    // members
 constexpr std::size_t kViolators = 32;  // part of the margin set: fewer are left to the polish
 constexpr std::size_t kFewMoved = 16, kFewMembers = 300;  // the path is then cheaper
-constexpr int kRounds = 5;              // of descent and polish
+constexpr int kRounds = 5;                                // of descent and polish
 constexpr std::size_t kRetried = 1000;  // members of a head that another round costs little
 // Members up to which violators may be admitted singly: as a last resort, and before that where it
 // is cheap.
 constexpr std::size_t kSingly = 5000, kWalking = 20'000;
-constexpr double kReach = 1e-6;  // rounding, relative to the scale of c: beyond it no iterations help
-constexpr std::int64_t kPatience = 1'000'000;  // SMO iterations between two polishes of a hard problem
+constexpr double kReach =
+    1e-6;  // rounding, relative to the scale of c: beyond it no iterations help
+constexpr std::int64_t kPatience =
+    1'000'000;  // SMO iterations between two polishes of a hard problem
 
 Quality judge(const Audit& a) {
-  return {a.violation / a.scale,
-          a.violation / a.scale <= kPromised,
+  return {a.violation / a.scale, a.violation / a.scale <= kPromised,
           a.balanced && a.violation <= kRoundings * a.rounding,
           a.violation <= std::max(kAccepted * a.scale, kRoundings * a.rounding)};
 }
@@ -72,7 +73,7 @@ bool block_fits(const Head& h) {
 // Whether the factor holds the margin set; it is built again if need be.
 bool has_factor(Head& h) {
   if (!h.factored()) make_exact(h);  // restored or unpickled
-  return h.factored();  // it cannot where the margin system is singular to rounding
+  return h.factored();               // it cannot where the margin system is singular to rounding
 }
 
 // Whether the polish alone is cheaper: few variables are to enter a margin set at hand, or one of a
@@ -100,7 +101,6 @@ class Solver {
   void batch();
   void afresh();
   bool descend(double tol, std::int64_t limit, bool first);
-  bool jump() { return h.jump(move_.variables, move_.lo, move_.hi, move_.ridge, move_.target); }
   bool path_is_cheaper() const;
   bool definite() { return s.trusted || is_definite_(h); }
   bool walks() const;
@@ -131,7 +131,7 @@ SolveResult Solver::run(bool cold) {
   const bool try_path = s.exact && !s.simple && !cold && path_is_cheaper() && has_factor(h);
   if (try_path && by_path()) return r;
   const bool from_zero = h.mass() == 0.0;
-  if (!jump()) {
+  if (!h.jump(move_)) {
     r.reason = Reason::infeasible;
     return r;
   }
@@ -146,12 +146,11 @@ SolveResult Solver::run(bool cold) {
 }
 
 bool Solver::path_is_cheaper() const {
-  return block_fits(h) && (move_.variables.size() <= kFewMoved ||
-                             h.members() <= kFewMembers);
+  return block_fits(h) && (move_.variables.size() <= kFewMoved || h.members() <= kFewMembers);
 }
 
 bool Solver::by_path() {
-  const PathResult path = follow_path(h, move_.variables, move_.lo, move_.hi, move_.ridge, move_.target);
+  const PathResult path = follow_path(h, move_);
   r.breakpoints = path.breakpoints;
   r.route = path.leapt ? Route::leap : Route::path;
   if (!path.finished) return false;
@@ -181,8 +180,8 @@ void Solver::simple() {
 void Solver::batch() {
   const bool limited = s.max_iter >= 0;
   const std::int64_t before = r.iterations;
-  std::int64_t patience = s.exact ? 10'000 + 20 * static_cast<std::int64_t>(h.members())
-                                  : h.most_iterations();
+  std::int64_t patience =
+      s.exact ? 10'000 + 20 * static_cast<std::int64_t>(h.members()) : h.most_iterations();
   double tol = s.tol;
   Quality best{}, now{};
   Solution state;
@@ -238,7 +237,7 @@ void Solver::afresh() {
   const Solution state = h.solution();
   const SolveResult reached = r;
   h.clear();
-  if (jump()) {
+  if (h.jump(move_)) {
     batch();
     if (r.kkt < reached.kkt || r.reason == Reason::indefinite) return;
   }

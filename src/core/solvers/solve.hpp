@@ -47,12 +47,6 @@ struct SolveResult {
 // the support vectors has no negative eigenvalue.
 using DefiniteTest = std::function<bool(Head&)>;
 
-struct Move {
-  std::vector<std::int64_t> variables;
-  std::vector<double> lo, hi, ridge;  // no ridge: it stays as it is
-  PerGroup target;
-};
-
 // `cold`: the state was not optimal before the move (first fit, other kernel or epsilon), so that
 // there is no path to follow.
 SolveResult solve(Head& head, const Move& move, const Settings& settings, bool cold,

@@ -17,12 +17,12 @@ void WorkingSet::restart(std::size_t active, std::size_t most) {
 void WorkingSet::take(std::int32_t active, std::size_t place, std::uint32_t round) {
   who_[place] = active;
   since_[place] = round;
-  place_[static_cast<std::size_t>(active)] = static_cast<std::int32_t>(place);
+  place_[active] = place;
 }
 
 Positions WorkingSet::exchange(Positions holes, const Positions& joining, std::uint32_t round) {
   std::sort(holes.begin(), holes.end(), std::greater<>());
-  for (std::int32_t hole : holes) place_[who(static_cast<std::size_t>(hole))] = -1;
+  for (std::int32_t hole : holes) place_[who(hole)] = -1;
   const std::size_t before = size();
   make_room(before + joining.size() - std::min(joining.size(), holes.size()));
   Positions joined;
@@ -33,15 +33,15 @@ Positions WorkingSet::exchange(Positions holes, const Positions& joining, std::u
       who_.emplace_back();
       since_.emplace_back();
     } else {
-      place = static_cast<std::size_t>(holes.back());
+      place = holes.back();
       holes.pop_back();
     }
     take(a, place, round);
-    joined.push_back(static_cast<std::int32_t>(place));
+    joined.push_back(place);
   }
   std::vector<std::pair<std::size_t, std::size_t>> moves;
   for (std::int32_t hole : holes) {  // the last one first: those at the end close the gaps
-    const std::size_t last = size() - 1, to = static_cast<std::size_t>(hole);
+    const std::size_t last = size() - 1, to = hole;
     if (last != to) {
       take(who_[last], to, since_[last]);
       std::copy_n(own_row(last), before, own_row(to));
@@ -71,8 +71,8 @@ void WorkingSet::fill(const Positions& places, const SinglePoints& points, std::
   std::vector<float*> out;
   std::vector<char> is_new(size(), 0);
   for (std::int32_t k : places) {
-    out.push_back(own_row(static_cast<std::size_t>(k)));
-    is_new[static_cast<std::size_t>(k)] = 1;
+    out.push_back(own_row(k));
+    is_new[k] = 1;
   }
   points.rows(places, out, threads);
   for (std::size_t t = 0; t < size(); ++t)
