@@ -70,9 +70,18 @@ inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
-inline std::size_t checked_slot(const Gram& gram, std::int64_t slot) {
-  require(slot >= 0 && slot < static_cast<std::int64_t>(gram.size()), "slot out of range");
-  return static_cast<std::size_t>(slot);
+inline Slots checked_slots(const Gram& gram, const In1<std::int64_t>& slots) {
+  for (std::size_t k = 0; k < slots.shape(0); ++k)
+    require(static_cast<std::size_t>(slots.data()[k]) < gram.size(), "slot out of range");
+  return to_vector(slots);
+}
+
+// Of examples that are removed one after the other.
+inline Slots checked_removals(const In1<std::int64_t>& slots, std::size_t n_examples) {
+  for (std::size_t k = 0; k < slots.shape(0); ++k)
+    require(k < n_examples && static_cast<std::size_t>(slots.data()[k]) < n_examples - k,
+            "slot out of range");
+  return to_vector(slots);
 }
 
 }  // namespace supple

@@ -35,7 +35,7 @@ P& points_of(PointsGram& gram) {
 template <typename G>
 void remove_slots(G& gram, const In1<std::int64_t>& slots) {
   gram.expect_removals(slots.shape(0));
-  for (std::size_t k = 0; k < slots.shape(0); ++k) gram.remove(checked_slot(gram, slots.data()[k]));
+  for (std::int64_t slot : checked_removals(slots, gram.size())) gram.remove(slot);
 }
 
 template <typename T>
@@ -75,8 +75,9 @@ Out<T> dense_rows(PointsGram& gram, const In1<std::int64_t>& slots) {
   auto& points = points_of<DensePoints<T>>(gram);
   const std::size_t d = points.n_features(), n = slots.shape(0);
   Wiped<T> out(n * d);
-  for (std::size_t k = 0; k < n; ++k)
-    points.row(checked_slot(gram, slots.data()[k]), out.data() + k * d);
+  T* row = out.data();
+  for (std::int64_t slot : checked_slots(gram, slots))
+    points.row(slot, std::exchange(row, row + d));
   return to_numpy(std::move(out), {n, d});
 }
 
@@ -89,11 +90,10 @@ std::unique_ptr<Decisions> decisions(PointsGram& gram, std::size_t heads,
   for (const auto& [slots, own_heads, coef] : terms) {
     require(coef.shape(0) == own_heads.shape(0) && coef.shape(1) == slots.shape(0),
             "coef needs one row per head and one column per slot");
-    for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(gram, slots.data()[k]);
-    for (std::int64_t head : to_vector(own_heads))
-      require(head >= 0 && head < static_cast<std::int64_t>(heads), "head out of range");
-    checked.push_back(
-        {to_vector(slots), {own_heads.data(), own_heads.data() + own_heads.shape(0)}, coef.data()});
+    for (std::size_t head : to_vector(own_heads)) require(head < heads, "head out of range");
+    checked.push_back({checked_slots(gram, slots),
+                       {own_heads.data(), own_heads.data() + own_heads.shape(0)},
+                       coef.data()});
   }
   return std::make_unique<Decisions>(gram.kernel(), gram.points(), heads, checked);
 }
@@ -199,9 +199,9 @@ void bind_gram(nb::module_& m) {
               const In1<double>& weight) {
              require(label.shape(0) == slots.shape(0) && weight.shape(0) == slots.shape(0),
                      "label and weight need one entry per slot");
-             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
+             const Slots among = checked_slots(g, slots);
              nb::gil_scoped_release release;
-             return g.closest_pair(to_vector(slots), label.data(), weight.data());
+             return g.closest_pair(among, label.data(), weight.data());
            })
       .def("diagonal", [](const Gram& g) {
         std::vector<double> out(g.size());
@@ -254,8 +254,7 @@ void bind_gram(nb::module_& m) {
              std::vector<std::int64_t> offset{0};
              Wiped<std::int64_t> column;
              Wiped<double> value;
-             for (std::size_t k = 0; k < slots.shape(0); ++k) {
-               const std::size_t slot = checked_slot(g, slots.data()[k]);
+             for (std::int64_t slot : checked_slots(g, slots)) {
                column.insert(column.end(), points.columns(slot).begin(),
                              points.columns(slot).end());
                value.insert(value.end(), points.values(slot).begin(), points.values(slot).end());
@@ -268,8 +267,7 @@ void bind_gram(nb::module_& m) {
       // about how far off they may be.
       .def("rough_values",
            [](PointsGram& g, const In1<std::int64_t>& slots) {
-             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
-             const std::shared_ptr<const SinglePoints> points = g.single(to_vector(slots));
+             const std::shared_ptr<const SinglePoints> points = g.single(checked_slots(g, slots));
              const std::size_t n = slots.shape(0);
              std::vector<float> out(n * n);
              points->among(out.data(), n, g.threads);
@@ -277,18 +275,18 @@ void bind_gram(nb::module_& m) {
            })
       // How gradients follow: sums of values, weighted by `coef`, at the first `to` of these
       // examples.
-      .def("rough_sums",
-           [](PointsGram& g, const In1<std::int64_t>& slots, const In1<double>& coef,
-              std::size_t to) {
-             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(g, slots.data()[k]);
-             require(coef.shape(0) == slots.shape(0) && to <= slots.shape(0),
-                     "coef must have an entry for each slot, and to at most as many");
-             Positions all(slots.shape(0));
-             std::iota(all.begin(), all.end(), 0);
-             std::vector<double> out(to, 0.0);
-             g.single(to_vector(slots))->add(all, to_vector(coef), to, out.data(), g.threads);
-             return to_numpy(out);
-           })
+      .def(
+          "rough_sums",
+          [](PointsGram& g, const In1<std::int64_t>& slots, const In1<double>& coef,
+             std::size_t to) {
+            require(coef.shape(0) == slots.shape(0) && to <= slots.shape(0),
+                    "coef must have an entry for each slot, and to at most as many");
+            Positions all(slots.shape(0));
+            std::iota(all.begin(), all.end(), 0);
+            std::vector<double> out(to, 0.0);
+            g.single(checked_slots(g, slots))->add(all, to_vector(coef), to, out.data(), g.threads);
+            return to_numpy(out);
+          })
       .def("remove", &remove_slots<PointsGram>)
       .def("truncate", [](PointsGram& g, std::size_t size) {
         require(size <= g.size(), "cannot grow by truncate");

@@ -30,10 +30,18 @@ void tell_python(void* listener, const News& news) {
   nb::handle(static_cast<PyObject*>(listener))(news.phase, news.done, news.total, news.value);
 }
 
+// A property that is copied to an array.
+template <typename Get>
+void bind_array(nb::class_<Head>& head, const char* name, Get get) {
+  head.def_prop_ro(
+      name, [get](const Head& h) { return to_numpy(std::invoke(get, h)); },
+      nb::rv_policy::automatic);
+}
+
 Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
   Slots slots(variables.shape(0));
   for (std::size_t k = 0; k < slots.size(); ++k)
-    slots[k] = h.slot[h.member_of(static_cast<std::size_t>(variables.data()[k]))];
+    slots[k] = h.slot[h.member_of(variables.data()[k])];
   return slots;
 }
 
@@ -72,14 +80,25 @@ void bind_head(nb::module_& m) {
     tell([&] { return News{phase, done, total}; });
   });
   nb::class_<Snapshot>(m, "Snapshot");
-  nb::class_<Head>(m, "Head")
-      .def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
+  nb::class_<Head> head(m, "Head");
+  bind_array(head, "slot", &Head::slot);
+  bind_array(head, "x", &Head::x);
+  bind_array(head, "c", &Head::c);
+  bind_array(head, "lo", &Head::lo);
+  bind_array(head, "hi", &Head::hi);
+  bind_array(head, "ridge", &Head::ridge);
+  bind_array(head, "group", &Head::group);
+  bind_array(head, "kx", [](const Head& h) { return h.F.values(); });
+  bind_array(head, "margin", [](const Head& h) { return h.factor.variables(); });
+  bind_array(head, "inside", [](const Head& h) {
+    std::vector<std::int64_t> out;
+    for (std::size_t v = 0; v < h.variables(); ++v)
+      if (h.inside(v)) out.push_back(v);
+    return out;
+  });
+  head.def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
       .def_prop_ro("members", &Head::members)
       .def_prop_ro("rough", [](const Head& h) { return h.F.largest_error() > 0.0; })
-      .def_prop_ro(
-          "slot", [](const Head& h) { return to_numpy(h.slot); }, nb::rv_policy::automatic)
-      .def_prop_ro(
-          "x", [](const Head& h) { return to_numpy(h.x); }, nb::rv_policy::automatic)
       // Slots of the members whose variables do not sum to 0, and these sums.
       .def_prop_ro(
           "support",
@@ -88,32 +107,10 @@ void bind_head(nb::module_& m) {
             return std::make_tuple(to_numpy(e.slots), to_numpy(e.coef));
           },
           nb::rv_policy::automatic)
-      .def_prop_ro(
-          "kx", [](const Head& h) { return to_numpy(h.F.values()); }, nb::rv_policy::automatic)
-      .def_prop_ro(
-          "c", [](const Head& h) { return to_numpy(h.c); }, nb::rv_policy::automatic)
-      .def_prop_ro(
-          "lo", [](const Head& h) { return to_numpy(h.lo); }, nb::rv_policy::automatic)
-      .def_prop_ro(
-          "hi", [](const Head& h) { return to_numpy(h.hi); }, nb::rv_policy::automatic)
-      .def_prop_ro(
-          "ridge", [](const Head& h) { return to_numpy(h.ridge); }, nb::rv_policy::automatic)
-      .def_prop_ro(
-          "group", [](const Head& h) { return to_numpy(h.group); }, nb::rv_policy::automatic)
       .def_prop_ro("mu", [](const Head& h) { return h.mu; })
       .def_prop_ro("target", [](const Head& h) { return h.target; })
-      .def_prop_ro(
-          "margin", [](const Head& h) { return to_numpy(h.factor.variables()); },
-          nb::rv_policy::automatic)
       .def_prop_ro("n_margin", [](const Head& h) { return h.factor.size(); })
       .def_prop_ro("factored", &Head::factored)
-      .def("inside",
-           [](const Head& h) {
-             std::vector<std::int64_t> out;
-             for (std::size_t v = 0; v < h.variables(); ++v)
-               if (h.inside(v)) out.push_back(static_cast<std::int64_t>(v));
-             return to_numpy(out);
-           })
       // Those that are no members yet become members. Returns the members at all these slots, and
       // how many of them are new.
       .def("admit",
@@ -121,19 +118,17 @@ void bind_head(nb::module_& m) {
               const In1<std::uint8_t>& groups) {
              require(c.shape(0) == slots.shape(0) * h.per && groups.shape(0) == c.shape(0),
                      "c and groups need one entry per variable");
-             for (std::size_t k = 0; k < slots.shape(0); ++k) checked_slot(h.gram, slots.data()[k]);
+             const Slots entering = checked_slots(h.gram, slots);
              for (std::size_t k = 0; k < groups.shape(0); ++k)
                require(groups.data()[k] < h.n_groups, "group out of range");
              const std::size_t before = h.members();
-             std::vector<std::int64_t> members(slots.shape(0));
+             Slots members;
              {
                nb::gil_scoped_release release;
-               h.admit(slots.data(), c.data(), groups.data(), slots.shape(0));
-               for (std::size_t k = 0; k < members.size(); ++k)
-                 members[k] = h.member_at(slots.data()[k]);
+               h.admit(entering.data(), c.data(), groups.data(), entering.size());
+               for (std::int64_t s : entering) members.push_back(h.member_at(s));
              }
-             const std::size_t n = members.size();
-             return std::make_pair(to_numpy(std::move(members), {n}), h.members() - before);
+             return std::make_pair(to_numpy(members), h.members() - before);
            })
       // All variables of the members at these slots.
       .def("variables_at",
@@ -141,18 +136,13 @@ void bind_head(nb::module_& m) {
              std::vector<std::int64_t> out;
              for (std::size_t k = 0; k < slots.shape(0); ++k) {
                const std::int64_t m = h.member_at(slots.data()[k]);
-               for (std::size_t j = 0; j < h.per && m >= 0; ++j)
-                 out.push_back(m * static_cast<std::int64_t>(h.per) + static_cast<std::int64_t>(j));
+               for (std::size_t j = 0; j < h.per && m >= 0; ++j) out.push_back(m * h.per + j);
              }
              return to_numpy(out);
            })
       .def("take_out",
-           [](Head& h, const In1<std::int64_t>& slots, std::int64_t n_examples) {
-             for (std::size_t k = 0; k < slots.shape(0); ++k)
-               require(slots.data()[k] >= 0 &&
-                           slots.data()[k] < n_examples - static_cast<std::int64_t>(k),
-                       "slot out of range");
-             h.take_out(to_vector(slots), n_examples);
+           [](Head& h, const In1<std::int64_t>& slots, std::size_t n_examples) {
+             h.take_out(checked_removals(slots, n_examples), n_examples);
            })
       .def("dismiss", [](Head& h, const In1<std::int64_t>& slots) { h.dismiss(to_vector(slots)); })
       .def("set_c",

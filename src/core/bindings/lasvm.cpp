@@ -91,12 +91,8 @@ void bind_lasvm(nb::module_& m) {
              lasvm.absorb(from, into, code, bound, {tau, reprocess});
            })
       .def("sweep", [](Lasvm& lasvm) { return to_numpy(lasvm.sweep()); })
-      .def("take_out", [](Lasvm& lasvm, const In1<std::int64_t>& slots, std::int64_t n_examples) {
-        for (std::size_t k = 0; k < slots.shape(0); ++k)
-          require(
-              slots.data()[k] >= 0 && slots.data()[k] < n_examples - static_cast<std::int64_t>(k),
-              "slot out of range");
-        lasvm.take_out(to_vector(slots), n_examples);
+      .def("take_out", [](Lasvm& lasvm, const In1<std::int64_t>& slots, std::size_t n_examples) {
+        lasvm.take_out(checked_removals(slots, n_examples), n_examples);
       });
 }
 

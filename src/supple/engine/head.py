@@ -357,7 +357,7 @@ class HeadReader:
         rising, falling = (x == 0.0) & (core.hi > 0.0), (x == 0.0) & (core.lo < 0.0)
         found = []
         for e in range(self._problem.groups):
-            if (group[core.inside()] == e).any():
+            if (group[core.inside] == e).any():
                 continue
             for side, best in ((rising, np.argmax), (falling, np.argmin)):
                 (at,) = np.nonzero(side & (group == e))
@@ -373,7 +373,7 @@ class HeadReader:
     @property
     def n_margin(self) -> int:
         """Number of variables strictly inside their box."""
-        return len(self._head.core.inside())
+        return len(self._head.core.inside)
 
     def dual_objective(self) -> float:
         """Return c'x - 1/2 x'(K + D)x, from scratch."""
