@@ -129,10 +129,9 @@ class CoreGram(Gram):
     def append(self, X: Any, diagonal: np.ndarray | None = None) -> None:
         _check_magnitude(self._kernel, X)
         self._append(X)
-        _check_norm(self.core.largest_norm)
 
     def feed(self, X: Any) -> Feed:
-        _check_all(self._kernel, X)
+        _check_magnitude(self._kernel, X)
         return self._feed(X)
 
     @abstractmethod
@@ -150,33 +149,21 @@ class CoreGram(Gram):
         self._kernel = kernel
 
 
-def _check_norm(squared: float) -> None:
-    """Raise if inner products or distances may overflow, whatever the kernel makes of them."""
-    if not squared < _LONGEST:
-        raise InvalidInputError(
-            f"The squared norms of the examples must stay below {_LONGEST:g}. Got {squared:g}. "
-            "Scale the features (for instance to mean 0 and variance 1)."
-        )
-
-
-def _check_all(kernel: CoreKernel, X: Any) -> None:
-    """Check examples that will come one by one."""
-    _check_magnitude(kernel, X)
-    with np.errstate(over="ignore", invalid="ignore"):
-        _check_norm(float(squared_norms(X).max(initial=0.0)))
-
-
 def _check_magnitude(kernel: CoreKernel, X: Any) -> None:
-    """Raise if kernel values may overflow."""
-    if kernel.bounded or not X.shape[0]:
-        return
+    """Raise if inner products, squared distances or kernel values may overflow."""
     with np.errstate(over="ignore", invalid="ignore"):
-        largest = kernel.largest(float(squared_norms(X).max()))
+        squared = float(squared_norms(X).max(initial=0.0))
+        largest = kernel.largest(squared)
     if not largest < _LARGEST:
         others = ", or lower gamma or degree" if hasattr(kernel, "gamma") else ""
         raise InvalidInputError(
             f"The kernel {kernel} overflows on these examples. Scale the features (for instance "
             f"to mean 0 and variance 1){others}."
+        )
+    if not squared < _LONGEST:
+        raise InvalidInputError(
+            f"The squared norms of the examples must stay below {_LONGEST:g}. Got {squared:g}. "
+            "Scale the features (for instance to mean 0 and variance 1)."
         )
 
 

@@ -55,7 +55,6 @@ class CoreKernel(Kernel):
 
     name: ClassVar[str]  # for estimators and in the table of the core
     formula: ClassVar[str]
-    bounded: ClassVar[bool] = True  # |k| <= 1
 
     @classmethod
     def of(cls, **params: Any) -> CoreKernel:
@@ -89,10 +88,10 @@ def as_double(X: Any) -> Any:
 
 
 def squared_norms(X: Any) -> np.ndarray:
-    """Return x'x for the rows of X, in float64."""
+    """Return x'x for the rows of X, dense or canonical CSR, in float64."""
     if sparse.issparse(X):
-        X = X.astype(np.float64)
-        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+        row = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+        return np.bincount(row, np.square(X.data, dtype=np.float64), X.shape[0])
     X = np.asarray(X, dtype=np.float64)
     return np.asarray(np.einsum("ij,ij->i", X, X))
 
@@ -108,7 +107,6 @@ class Linear(CoreKernel):
 
     name: ClassVar[str] = "linear"
     formula: ClassVar[str] = "x'z"
-    bounded: ClassVar[bool] = False
 
     def largest(self, squared_norm: float) -> float:
         return squared_norm
@@ -133,7 +131,6 @@ class Poly(CoreKernel):
 
     name: ClassVar[str] = "poly"
     formula: ClassVar[str] = "(gamma x'z + coef0)^degree"
-    bounded: ClassVar[bool] = False
 
     @property
     def definite(self) -> bool | None:

@@ -14,9 +14,6 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 LONG = {
     "src/core/linalg/simd_blocks.inc",
     "src/core/linalg/simd_kernels.inc",
-    "src/supple/engine/online.py",
-    "src/supple/gram.py",
-    "src/supple/streams/_pipeline.py",
 }
 
 

@@ -23,7 +23,7 @@ from supple.streams._rows import (
     number_after,
     paired,
 )
-from supple.streams._steps import StreamSteps, final_has, fitted, taught
+from supple.streams._steps import StreamSteps, check_refreezable, final_has, fitted, taught
 
 __all__ = ["StreamPipeline"]
 
@@ -200,7 +200,8 @@ class StreamPipeline(StreamSteps):
             The pipeline.
         """
         old = self._frozen()
-        held = self._held_examples()
+        held = self._kept()
+        check_refreezable(old, held)
         old_weights = dict(zip(old.ids_.tolist(), old.sample_weight_.tolist(), strict=True))
         weighted = {k: each._replace(weight=old_weights[k]) for k, each in held.items()}
         transformers, points = fitted(self.transformers_, weighted, len(weighted))
@@ -216,34 +217,6 @@ class StreamPipeline(StreamSteps):
             fresh.reweight(fresh.ids_, weights)
         self.__dict__.update(transformers_=transformers, estimator_=fresh)
         return self
-
-    def _held_examples(self) -> Examples:
-        """Return the raw examples that the last step holds, in order of arrival."""
-        held = self._kept()
-        if not hasattr(self.estimator_, "forget"):
-            raise InvalidInputError(
-                f"refreeze needs an estimator that holds its examples, such as SVC. The last step "
-                f"is {self.estimator_!r}."
-            )
-        memory = self.estimator_.memory_
-        if memory.unit in ("batches", "time"):
-            raise InvalidInputError(
-                f"refreeze learns the examples held in one batch, and {memory} would not know any "
-                "more when they came. Use a memory that counts examples, such as Window(500)."
-            )
-        merged = getattr(memory, "stands_for_", {})
-        unknown = [k for k in self.estimator_.ids_.tolist() if k not in held or k in merged]
-        if unknown:
-            raise InvalidInputError(
-                f"refreeze needs the raw rows of the examples held. Those of {unknown[:3]} have "
-                "none: the memory has merged examples. Use a memory that keeps them."
-            )
-        if not held:
-            raise NotFittedError(
-                "This StreamPipeline holds no examples: all were forgotten. Call 'fit', which "
-                "starts again."
-            )
-        return held
 
     # ------------------------------------------------------------------ what passes through
 

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 
@@ -18,7 +19,7 @@ from supple.errors import InvalidInputError
 from supple.streams._checks import check_count
 from supple.streams._rows import Examples, joined
 
-__all__ = ["StreamSteps", "final_has", "fitted", "taught"]
+__all__ = ["StreamSteps", "check_refreezable", "final_has", "fitted", "taught"]
 
 
 def final_has(name: str) -> Callable[[StreamSteps], bool]:
@@ -136,6 +137,33 @@ def fitted(templates: list[Any], examples: Examples, n_first: int) -> tuple[list
         first, points = transformer.transform(first), transformer.transform(points)
         transformers.append(transformer)
     return transformers, points
+
+
+def check_refreezable(estimator: Any, held: Examples) -> None:
+    """Raise unless the raw examples held are those of the estimator, which can learn them anew."""
+    if not hasattr(estimator, "forget"):
+        raise InvalidInputError(
+            f"refreeze needs an estimator that holds its examples, such as SVC. The last step "
+            f"is {estimator!r}."
+        )
+    memory = estimator.memory_
+    if memory.unit in ("batches", "time"):
+        raise InvalidInputError(
+            f"refreeze learns the examples held in one batch, which loses the arrival times that "
+            f"{memory} needs. Use a memory that counts examples, such as Window(500)."
+        )
+    merged = getattr(memory, "stands_for_", {})
+    unknown = [k for k in estimator.ids_.tolist() if k not in held or k in merged]
+    if unknown:
+        raise InvalidInputError(
+            f"refreeze needs the raw rows of the examples held. Those of {unknown[:3]} have "
+            "none: the memory has merged examples. Use a memory that keeps them."
+        )
+    if not held:
+        raise NotFittedError(
+            "This StreamPipeline holds no examples: all were forgotten. Call 'fit', which "
+            "starts again."
+        )
 
 
 def taught(estimator: Any, points: Any, examples: Examples, classes: Any, method: str) -> Any:
