@@ -176,8 +176,10 @@ def test_a_feature_pair_of_an_embedded_set(workbench):
     page.get_by_label("Set").select_option("embedded:yeast")
     page.get_by_label("Across").select_option("2")
     page.get_by_label("Class against the others").select_option("CYT")
+    page.get_by_label("Kernel", exact=True).select_option("matern52")
     page.get_by_role("button", name="Load").click()
     page.get_by_text("200 of 1484 rows, drawn at random.").wait_for()
+    page.get_by_text("matern52 kernel").wait_for()
 
 
 def test_a_lost_canvas_is_said(serve):

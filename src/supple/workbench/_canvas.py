@@ -17,14 +17,22 @@ from supple import SVC
 from supple.diagnostics import leave_one_out, xi_alpha
 from supple.engine import Step
 from supple.errors import InvalidInputError
+from supple.kernels import KERNELS
 from supple.workbench._canvas_data import CanvasData
 
-__all__ = ["Canvas", "Change", "Point", "View"]
+__all__ = ["CANVAS_KERNELS", "Canvas", "Change", "Point", "View"]
 
 MOST_POINTS = 2000
 MOST_CHANGES = 1000  # that can be undone
 CACHE = 32  # MB, the kernel values of all points
 SETS = ("reserve", "margin", "error")
+DEGREE, COEF0 = 3, 1.0
+# Only with a positive semi-definite kernel is every update exact.
+CANVAS_KERNELS = tuple(
+    name
+    for name, kind in KERNELS.items()
+    if kind.of(gamma=1.0, degree=DEGREE, coef0=COEF0).definite
+)
 
 
 @dataclass(frozen=True)
@@ -111,7 +119,8 @@ class Canvas:
     ----------
     data : CanvasData
         The points at the start.
-    kernel : {"rbf", "poly", "linear"}
+    kernel : str
+        One of `CANVAS_KERNELS`.
     C, gamma : float
 
     Examples
@@ -136,12 +145,21 @@ class Canvas:
     version: int = 0  # grows with every update
 
     def __post_init__(self) -> None:
+        if self.kernel not in CANVAS_KERNELS:
+            raise InvalidInputError(
+                f"'kernel' must be one of {', '.join(CANVAS_KERNELS)}. Got {self.kernel!r} instead."
+            )
         self.view = View.around(self.data.X)
         self._grid = self.view.grid()
         self._steps: list[Step] = []
         self._next = len(self.data.y)
         self.model = SVC(
-            C=self.C, gamma=self.gamma, kernel=self.kernel, coef0=1.0, cache_size=CACHE
+            C=self.C,
+            kernel=self.kernel,
+            gamma=self.gamma,
+            degree=DEGREE,
+            coef0=COEF0,
+            cache_size=CACHE,
         )
         self._fitted = False
         self._estimating = threading.Lock()
@@ -176,7 +194,7 @@ class Canvas:
     def retune(self, gesture: int | None = None, **values: float) -> dict[str, Any]:
         """Move C along the exact path, or go to another gamma."""
         if "gamma" in values and self.kernel == "linear":
-            raise InvalidInputError("The linear kernel has no gamma. Choose rbf or poly.")
+            raise InvalidInputError("The linear kernel has no gamma. Choose another kernel.")
         before = {name: getattr(self, name) for name in values}
         kind = " and ".join(sorted(values))
         return self._do(Change(kind, before, values, gesture=gesture))

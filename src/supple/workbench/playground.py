@@ -15,7 +15,7 @@ from pydantic import Field
 
 from supple.datasets import names
 from supple.workbench._answers import Body, Number, plain_json
-from supple.workbench._canvas import MOST_POINTS, Canvas, Point
+from supple.workbench._canvas import CANVAS_KERNELS, MOST_POINTS, Canvas, Point
 from supple.workbench._canvas_data import GENERATORS, CanvasData, describe, draw, embedded
 
 __all__ = ["Sessions", "router"]
@@ -37,7 +37,7 @@ class Source(Body):
     seed: Whole = 0
     features: tuple[Whole, Whole] = (0, 1)
     positive: Annotated[str, Field(max_length=80)] | None = None
-    kernel: Literal["rbf", "poly", "linear"] = "rbf"
+    kernel: Annotated[str, Field(max_length=80)] = "rbf"
     C: Cost = 1.0
     gamma: Width | None = None
 
@@ -180,8 +180,10 @@ sessions = Sessions()
 
 @router.get("/sources")
 def sources() -> Response:
-    """Name the generators and the embedded sets."""
-    return plain_json({"generated": list(GENERATORS), "embedded": names()})
+    """Name the generators, the embedded sets and the kernels."""
+    return plain_json(
+        {"generated": list(GENERATORS), "embedded": names(), "kernels": CANVAS_KERNELS}
+    )
 
 
 @router.get("/sources/{name}")

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from sklearn.svm import SVC as LibSVM
 
 from supple.errors import InvalidInputError
+from supple.kernels import KERNELS
 from supple.workbench import _canvas
-from supple.workbench._canvas import Canvas, Point, View
+from supple.workbench._canvas import CANVAS_KERNELS, Canvas, Point, View
 from supple.workbench._canvas_data import GENERATORS, draw, embedded
 
 
@@ -23,16 +24,19 @@ def decisions(canvas):
 def refitted(canvas):
     """Decision values on the grid by LIBSVM, from the points that the canvas shows."""
     points = list(canvas.points.values())
-    other = LibSVM(C=canvas.C, gamma=canvas.gamma, kernel=canvas.kernel, coef0=1.0, tol=1e-10)
+    kernel = canvas.kernel
+    if kernel not in ("rbf", "linear", "poly"):
+        kernel = KERNELS[kernel].of(gamma=canvas.gamma).extended
+    other = LibSVM(C=canvas.C, gamma=canvas.gamma, kernel=kernel, coef0=1.0, tol=1e-10)
     other.fit(
-        [[p.x, p.y] for p in points],
+        np.array([[p.x, p.y] for p in points]),
         [p.label for p in points],
         sample_weight=[p.weight for p in points],
     )
     return other.decision_function(canvas.view.grid())
 
 
-@pytest.mark.parametrize("kernel", ["rbf", "linear", "poly"])
+@pytest.mark.parametrize("kernel", CANVAS_KERNELS)
 def test_changes_equal_a_refit(kernel):
     canvas = canvas_of(kernel=kernel)
     canvas.learn(Point(0.3, 0.4, 1, 2.0))
@@ -45,6 +49,12 @@ def test_changes_equal_a_refit(kernel):
         canvas.retune(gamma=0.4)
     # LIBSVM stops at a tolerance, which the cubes of the poly kernel enlarge.
     np.testing.assert_allclose(decisions(canvas), refitted(canvas), atol=1e-4, rtol=1e-3)
+
+
+def test_kernels_are_all_that_are_definite():
+    assert set(CANVAS_KERNELS) == set(KERNELS) - {"sigmoid"}
+    with pytest.raises(InvalidInputError, match="'kernel' must be one of rbf, "):
+        canvas_of(kernel="sigmoid")
 
 
 action = st.one_of(

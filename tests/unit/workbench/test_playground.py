@@ -66,6 +66,8 @@ def test_a_session_over_http(client):
 def test_sources_are_named(client):
     names = client.get("/api/playground/sources").json()
     assert "two moons" in names["generated"]
+    assert "matern32" in names["kernels"]
+    assert begin(client, kernel="matern32")["kernel"] == "matern32"
     set_ = client.get("/api/playground/sources/pima").json()
     assert len(set_["features"]) == 8
     assert client.get("/api/playground/sources/nobody").status_code == 404

@@ -287,7 +287,7 @@ class Playground {
       }
     }
     this.gammaField.hidden = state.kernel === "linear";
-    this.kernel.textContent = { rbf: "rbf kernel", poly: "polynomial kernel, degree 3", linear: "linear kernel" }[state.kernel];
+    this.kernel.textContent = `${state.kernel} kernel${state.kernel === "poly" ? ", degree 3" : ""}`;
     const counted = [0, 0, 0];
     for (const point of this.board.points) counted[point.set]++;
     this.counts.replaceChildren(...[1, 2, 0].map((code) => h("div", {}, h("b", { class: "numbers" }, String(counted[code])), ` ${SETS[code]}`)));

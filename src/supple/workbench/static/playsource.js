@@ -8,7 +8,7 @@ export class Source {
     this.begin = begin;
     this.number = h("input", { type: "number", min: 2, max: 1000, step: 1, value: 200, required: true });
     this.seed = h("input", { type: "number", min: 0, max: 2147483648, step: 1, value: 0, required: true });
-    this.kernel = select([["rbf", "rbf"], ["poly", "polynomial"], ["linear", "linear"]], "rbf", () => {});
+    this.kernel = select(["rbf"], "rbf", () => {});
     this.choices = h("div", { class: "fields" });
     this.element = h("section", { class: "card" }, h("header", {}, h("h2", {}, "Data")),
       h("form", { class: "stack play-tight", onsubmit: (event) => { event.preventDefault(); begin(this.wanted()); } },
@@ -19,9 +19,10 @@ export class Source {
   }
 
   async start() {
-    const { generated, embedded } = await this.api.get("/api/playground/sources");
+    const { generated, embedded, kernels } = await this.api.get("/api/playground/sources");
     const group = (label, names, kind) => h("optgroup", { label },
       names.map((name) => h("option", { value: `${kind}:${name}` }, name)));
+    this.kernel.replaceChildren(...kernels.map((name) => h("option", { value: name }, name)));
     this.data = h("select", { onchange: () => this.describe() }, group("Drawn at random", generated, "generated"),
       group("Embedded sets", embedded, "embedded"));
     this.data.value = "generated:two moons";
