@@ -17,10 +17,11 @@ from supple.experiments._declare import Cell
 from supple.experiments._store import Outcome
 from supple.memory import Window
 
-__all__ = ["budget", "novelty", "prepare"]
+__all__ = ["NU", "SIZE", "budget", "judge_novelty", "novelty", "prepare", "scale_by_start"]
 
 _SMOOTHING = 0.75  # width of the Gaussian in pixels
-_SIZE, _NU, _NEAR, _DETECTION = 500, 0.1, 64, 0.8
+SIZE, NU = 500, 0.1  # of the SVDDs
+_NEAR, _DETECTION = 64, 0.8
 _DRAWN, _EVERY = slice(1500, 4000), 10
 
 
@@ -81,39 +82,62 @@ def novelty(cell: Cell) -> list[Outcome]:
     the share of other rows above the threshold at which 80 % of the target is found.
     """
     X, y = data.series(cell["data"], cell["seed"])
-    low, middle, high = np.percentile(X[:_SIZE], [25, 50, 75], axis=0)
-    X = (X - middle) / (high - low)
-    gamma = 1.0 / (X.shape[1] * X[:_SIZE].var())
+    X, gamma = scale_by_start(X)
     if cell["machine"] == "fixed":
-        scores = -SVDD(nu=_NU, gamma=gamma).fit(X[:_SIZE]).decision_function(X[_SIZE:])
+        scores = -SVDD(nu=NU, gamma=gamma).fit(X[:SIZE]).decision_function(X[SIZE:])
     else:
         # In a full window this C is the share nu, and updates are cheaper: no box changes.
-        model = SVDD(C=1.0 / (_NU * _SIZE), gamma=gamma, memory=Window(_SIZE)).fit(X[:_SIZE])
-        scores = np.empty(len(X) - _SIZE)
+        model = SVDD(C=1.0 / (NU * SIZE), gamma=gamma, memory=Window(SIZE)).fit(X[:SIZE])
+        scores = np.empty(len(X) - SIZE)
         for i in range(len(scores)):
-            row = X[_SIZE + i : _SIZE + i + 1]
+            row = X[SIZE + i : SIZE + i + 1]
             scores[i] = -model.decision_function(row)[0]
             model.partial_fit(row)
-    return _judged(scores, y[_SIZE:])
+    return _outcomes(scores, y[SIZE:])
 
 
-def _judged(scores: NDArray[np.float64], y: NDArray[Any]) -> list[Outcome]:
+def scale_by_start(X: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Return rows scaled by median and quartiles of the first 500, and gamma = 1 / (d Var X)."""
+    low, middle, high = np.percentile(X[:SIZE], [25, 50, 75], axis=0)
+    X = (X - middle) / (high - low)
+    return X, float(1.0 / (X.shape[1] * X[:SIZE].var()))
+
+
+def judge_novelty(
+    scores: NDArray[np.float64], y: NDArray[Any]
+) -> tuple[NDArray[np.int64], dict[str, dict[str, float]]]:
+    """Return the changes of state, and measures of each target in per cent.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n,)
+        Novelty of the rows, above 0 outside the boundary.
+    y : ndarray of shape (n,)
+        State of each row, 0 or 1.
+    """
     changes = np.flatnonzero(np.diff(y)) + 1
     near = np.zeros(len(y), dtype=bool)
     events = [slice(max(0, c - _NEAR), c + _NEAR) for c in changes]
     for each in events:
         near[each] = True
-    outside = 100.0 * float(np.mean(scores > 0))
     peaks = {"changes": np.array([scores[e].max() for e in events]), "state": scores[y == 1]}
-    found: list[Outcome] = []
+    measures = {}
     for target, rows in {"changes": near, "state": y == 1}.items():
         threshold = np.quantile(peaks[target], 1.0 - _DETECTION, method="lower")
-        values = {
-            "false alarms": [100.0 * float(np.mean(scores[~rows] >= threshold))],
-            "AUC": [100.0 * float(roc_auc_score(rows, scores))],
-            "outside": [outside],
+        measures[target] = {
+            "false alarms": 100.0 * float(np.mean(scores[~rows] >= threshold)),
+            "AUC": 100.0 * float(roc_auc_score(rows, scores)),
+            "outside": 100.0 * float(np.mean(scores > 0)),
         }
-        found.append({"labels": {"target": target}, "values": values})
+    return changes, measures
+
+
+def _outcomes(scores: NDArray[np.float64], y: NDArray[Any]) -> list[Outcome]:
+    changes, measures = judge_novelty(scores, y)
+    found: list[Outcome] = [
+        {"labels": {"target": target}, "values": {name: [value] for name, value in own.items()}}
+        for target, own in measures.items()
+    ]
     start, stop = _DRAWN.start, min(_DRAWN.stop, len(y))
     for t in range(start, stop, _EVERY):
         values = {"novelty": [float(scores[t])]}
