@@ -1,11 +1,10 @@
 """What a comparison found: records, as a list, a frame, a table of text and a picture."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
 from supple.errors import InvalidInputError
-from supple.streams._report import Run, draw_lines, frame_of, lines_of_table, new_axes, short
+from supple.streams._report import Run, draw_lines, frame_of, latest_table, new_axes
 
 __all__ = ["Comparison", "Record"]
 
@@ -97,7 +96,7 @@ class Comparison(Run[Record]):
 
     def __repr__(self) -> str:
         head = f"Comparison: {len(self.records)} of {self.n_total} records"
-        return "\n".join([head, *_table(self.records, self.metrics)])
+        return "\n".join([head, *latest_table(self.records, "estimator", "n_train", self.metrics)])
 
     def to_frame(self) -> Any:
         """Return the records so far as a pandas DataFrame, one row each.
@@ -144,27 +143,3 @@ class Comparison(Run[Record]):
             f"No record of {len(self.records)} knows {field or ' or '.join(self.metrics)}. Iterate "
             "over the comparison first, for example with list(run)."
         )
-
-
-def _table(records: Sequence[Record], metrics: tuple[str, ...]) -> list[str]:
-    """Return lines of text: the latest record of each estimator, with the time of all."""
-    if not records:
-        return []
-    rows = [("estimator", "n_train", *metrics, "n_vectors", "fit s", "predict s", "bytes")]
-    latest = {record.estimator: record for record in records}
-    failed = []
-    for name, last in latest.items():
-        own = [record for record in records if record.estimator == name]
-        rows.append(
-            (
-                name,
-                str(last.n_train),
-                *(short(getattr(last, metric)) for metric in metrics),
-                short(last.n_vectors),
-                f"{sum(record.fit_seconds for record in own):.3g}",
-                f"{sum(record.predict_seconds for record in own):.3g}",
-                short(last.model_bytes),
-            )
-        )
-        failed += [f"{name}: {last.error}"] if last.error else []
-    return lines_of_table(rows) + failed

@@ -8,9 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags, get_tags
 
+from supple.diagnostics._conformal_checks import held
 from supple.diagnostics._leave_one_out import leave_one_out
 from supple.diagnostics._probabilities import FITS, Map
 from supple.errors import InfeasibleError, InvalidInputError, PrecomputedUpdateError
@@ -192,7 +192,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         self : object
             The calibrator that `fit` gives on the remaining examples.
         """
-        self._fitted().forget(ids, groups=groups, missing=missing, rescale=rescale)
+        held(self).forget(ids, groups=groups, missing=missing, rescale=rescale)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -255,7 +255,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         decision : ndarray of shape (n_samples,) or (n_samples, n_columns)
             As given by ``estimator_``.
         """
-        return self._fitted().decision_function(X)
+        return held(self).decision_function(X)
 
     @property
     def classes_(self) -> NDArray[Any]:
@@ -285,7 +285,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
     def _answer(self, X: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
         """Return probabilities and the labels of their columns, calibrating if need be."""
         self._check_method()
-        estimator = self._fitted()
+        estimator = held(self)
         key = f"calibration by {self.method}"
         with guards(estimator).reading:
             model = estimator._fitted()
@@ -326,14 +326,6 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
                 f"The 'method' parameter of {type(self).__name__} must be one of "
                 f"{', '.join(map(repr, FITS))}. Got {show(self.method)} instead."
             )
-
-    def _fitted(self) -> Any:
-        if not hasattr(self, "estimator_"):
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' or "
-                "'partial_fit' with appropriate arguments before using this estimator."
-            )
-        return self.estimator_
 
 
 def _calibrate(estimator: Any, model: Model, method: str) -> _Calibration:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from supple._core import Head, MemberValues, gather_margin, make_ready_for_paths
+from supple.diagnostics._checks import warn_inexact
 from supple.diagnostics._solutions import Solution, solution
 from supple.engine import State
 from supple.engine.head import HeadState, Key, effective_weight
-from supple.errors import InexactWarning, warn_user
 from supple.interrupts import Interruptible
 from supple.qp import Move
 from supple.solvers import solve
@@ -272,13 +272,8 @@ class Candidates:
         gram.truncate(state.n)
         gram.core.threads = self._threads
         gram.core.release()
-        if n_inexact and kind is None:
-            warn_user(
-                f"{n_inexact} of the machines with a candidate meet the optimality conditions less "
-                "well than promised: rounding or max_iter allows no better. Scale the features, "
-                "lower C, or raise max_iter.",
-                InexactWarning,
-            )
+        if kind is None:
+            warn_inexact(n_inexact, "with a candidate")
 
     def scores(self, guest: int, codes: Sequence[int]) -> list[Scores]:
         """Return the scores of all, with one query, for each of these classes it may be of.

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.errors import InvalidInputError, PrecomputedUpdateError, UnknownIdError
+from supple.engine import State
+from supple.errors import (
+    InexactWarning,
+    InfeasibleError,
+    InvalidInputError,
+    PrecomputedUpdateError,
+    UnknownIdError,
+    warn_user,
+)
 from supple.estimators._ids import check_ids
 from supple.estimators._model import Model
 from supple.estimators._params import show
@@ -63,6 +71,26 @@ def _slots(estimator: ExactUpdates, model: Model, ids: Any, action: str) -> NDAr
             "held are in 'ids_'."
         )
     return engine.slots(given)
+
+
+def check_two(state: State, action: str) -> None:
+    """Raise unless there is a model without any one of the examples."""
+    if np.count_nonzero(state.weight) < 2:
+        raise InfeasibleError(
+            f"{action} needs two examples with weight: without the only one there is no model. Add "
+            "examples by partial_fit."
+        )
+
+
+def warn_inexact(n: int, which: str) -> None:
+    """Warn of machines, "without an example" or the like, that rounding or a limit has stopped."""
+    if n:
+        warn_user(
+            f"{n} of the machines {which} meet the optimality conditions less well than promised: "
+            "rounding or max_iter allows no better. Scale the features, lower C, or raise "
+            "max_iter.",
+            InexactWarning,
+        )
 
 
 def require_rows(X: Any, name: str, action: str, what: str) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from supple.errors import InvalidInputError, PrecomputedUpdateError
+from supple.estimators._estimator import not_fitted
 from supple.estimators._params import refuse_balanced, show
 from supple.estimators._updates import ExactUpdates
 from supple.problems import Problem
@@ -51,11 +51,8 @@ def fresh(owner: Any, default: type[ExactUpdates], problem: type[Problem]) -> An
 
 
 def held(owner: Any) -> Any:
-    """Return the fitted estimator of a conformal predictor."""
+    """Return the fitted estimator of a conformal predictor or a calibrator."""
     estimator = getattr(owner, "estimator_", None)
     if estimator is None:
-        raise NotFittedError(
-            f"This {type(owner).__name__} instance is not fitted yet. Call 'fit' or 'partial_fit' "
-            "with appropriate arguments before using this estimator."
-        )
+        raise not_fitted(owner)
     return estimator

@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from supple._core import MemberValues, gather_margin, make_ready_for_paths
-from supple.diagnostics._checks import check_kind, examine, require_rows
+from supple.diagnostics._checks import check_kind, check_two, examine, require_rows, warn_inexact
 from supple.diagnostics._losses import ClassLoss, Loss, OutlierLoss, loss_for
 from supple.diagnostics._solutions import Solution, decide, solution
 from supple.engine import State
 from supple.engine.departures import departures, move_without
 from supple.engine.head import HeadState
-from supple.errors import InexactWarning, InfeasibleError, warn_user
 from supple.estimators._batch import check_query
 from supple.estimators._ids import IdsLike
+from supple.estimators._outlier import BOUNDARY
 from supple.estimators._params import resolve_threads
 from supple.interrupts import Interruptible, Shielded
 from supple.locks import guards
@@ -31,7 +31,6 @@ __all__ = ["Influence", "influence"]
 _ACTION = "influence"
 _AT_A_TIME = 256  # models without an example, unless there are many decision values of each
 _VALUES = 2**23
-_BOUNDARY = 1e-12  # as for decision values of outlier detectors, relative to the intercept
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,7 +203,7 @@ class _Run:
             for k, without, unsure in zip(block.tolist(), values, doubts, strict=True):
                 own = None if gone[k] < 0 else int(gone[k])
                 effect[k] = judge.of(without, unsure, own) - at_base
-        self._warn()
+        warn_inexact(self._n_inexact, "without an example")
         ids = np.asarray(self.state.ids[self.slots])
         n_solved = int(np.count_nonzero(moving.any(axis=1)))
         return Influence(judge.name, at_base, len(ids), n_solved, ids, effect)
@@ -222,11 +221,8 @@ class _Run:
             own = place[self.slots]
             sole = (weight[self.slots] > 0.0) & (counts[own] == 1)
             out[sole] = own[sole]
-        elif np.count_nonzero(state.weight) < 2:
-            raise InfeasibleError(
-                f"{_ACTION} needs two examples with weight: without the only one there is no "
-                "model. Add examples by partial_fit."
-            )
+        else:
+            check_two(state, _ACTION)
         return out
 
     def _moving(self) -> NDArray[np.bool_]:
@@ -308,13 +304,4 @@ class _Run:
         """Return which decision values of an outlier detector are 0 up to rounding."""
         if not isinstance(self.judge, OutlierLoss):
             return 0.0
-        return max(one.doubt, _BOUNDARY * abs(one.decision_rule.intercept))
-
-    def _warn(self) -> None:
-        if self._n_inexact:
-            warn_user(
-                f"{self._n_inexact} of the machines without an example meet the optimality "
-                "conditions less well than promised: rounding or max_iter allows no better. Scale "
-                "the features, lower C, or raise max_iter.",
-                InexactWarning,
-            )
+        return max(one.doubt, BOUNDARY * abs(one.decision_rule.intercept))

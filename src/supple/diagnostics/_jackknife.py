@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from supple._core import MemberValues, gather_margin, make_ready_for_paths
-from supple.diagnostics._checks import examine
+from supple.diagnostics._checks import check_two, examine, warn_inexact
 from supple.diagnostics._conformal_checks import check_level, fresh, held
 from supple.engine import State
-from supple.errors import InexactWarning, InfeasibleError, warn_user
 from supple.estimators import SVR
 from supple.estimators._batch import check_query
 from supple.estimators._ids import IdsLike
@@ -164,11 +163,7 @@ class ConformalRegressor(RegressorMixin, BaseEstimator):
             model, slots = examine(estimator, None, action)
             state = model.state
             slots = slots[state.weight > 0.0]
-            if len(slots) < 2:
-                raise InfeasibleError(
-                    f"{action} needs two examples with weight: without the only one there is no "
-                    "model. Add examples by partial_fit."
-                )
+            check_two(state, action)
             points = check_query(estimator, X, model)
             values, residual = _without_each(state, points, slots, model.engine.run.threads)
         n = len(slots)
@@ -230,11 +225,5 @@ def _without_each(
         saved.put_back(core)
         state.gram.core.threads = before
         state.gram.core.release()
-    if inexact:
-        warn_user(
-            f"{inexact} of the models without an example meet the optimality conditions less well "
-            "than promised: rounding or max_iter allows no better. Scale the features, lower C, or "
-            "raise max_iter.",
-            InexactWarning,
-        )
+    warn_inexact(inexact, "without an example")
     return out, residual

@@ -8,14 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple.diagnostics._checks import check_kind, examine
-from supple.engine import State
-from supple.errors import InexactWarning, InfeasibleError, warn_user
+from supple.diagnostics._checks import check_kind, check_two, examine, warn_inexact
 from supple.estimators._classifier import BaseClassifier
 from supple.estimators._ids import IdsLike
 from supple.estimators._left_out import LeftOut
 from supple.estimators._machines import Machines
-from supple.estimators._outlier import BaseOutlier
+from supple.estimators._outlier import BOUNDARY, BaseOutlier
 from supple.estimators._params import resolve_threads
 from supple.interrupts import Shielded
 from supple.locks import guards
@@ -24,7 +22,6 @@ from supple.progress import Progress
 __all__ = ["LeaveOneOut", "leave_one_out"]
 
 _ACTION = "leave_one_out"
-_BOUNDARY = 1e-12  # as for decision values of outlier detectors, relative to the intercept
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +138,11 @@ def leave_one_out(
                 prediction=machines.classes.labels.take(winner),
                 correct=correct,
             )
-        _check_two(state)
+        check_two(state, _ACTION)
         value, doubt = left.single()
         if isinstance(model, BaseOutlier):
             (head,) = state.heads.values()
-            value[np.abs(value) <= np.maximum(doubt, _BOUNDARY * abs(head.intercept))] = 0.0
+            value[np.abs(value) <= np.maximum(doubt, BOUNDARY * abs(head.intercept))] = 0.0
             inside = value >= 0.0
             return _record(
                 left,
@@ -163,21 +160,7 @@ def leave_one_out(
         )
 
 
-def _check_two(state: State) -> None:
-    if np.count_nonzero(state.weight) < 2:
-        raise InfeasibleError(
-            f"{_ACTION} needs two examples with weight: without the only one there is no "
-            "model. Add examples by partial_fit."
-        )
-
-
 def _record(left: LeftOut, ids: NDArray[Any], **fields: Any) -> LeaveOneOut:
     """Return the result, after a warning if some of it is not exact."""
-    if left.n_inexact:
-        warn_user(
-            f"{left.n_inexact} of the models without an example meet the optimality "
-            "conditions less well than promised: rounding or max_iter allows no better. Scale "
-            "the features, lower C, or raise max_iter.",
-            InexactWarning,
-        )
+    warn_inexact(left.n_inexact, "without an example")
     return LeaveOneOut(n=len(ids), n_solved=int(left.solved.sum()), ids=ids, **fields)

@@ -6,6 +6,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from supple.errors import worded
@@ -14,6 +15,14 @@ from supple.estimators._points import FEATURES
 from supple.estimators._targets import Targets
 from supple.interrupts import Shielded
 from supple.locks import LOCK, guards, reads, writes
+
+
+def not_fitted(estimator: Any) -> NotFittedError:
+    """Return the error of an estimator that has learned nothing, in scikit-learn's words."""
+    return NotFittedError(
+        f"This {type(estimator).__name__} instance is not fitted yet. Call 'fit' or 'partial_fit' "
+        "with appropriate arguments before using this estimator."
+    )
 
 
 class KernelEstimator(BaseEstimator):

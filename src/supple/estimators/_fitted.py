@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 
 from supple.errors import InfeasibleError
 from supple.estimators._batch import check_query
-from supple.estimators._estimator import KernelEstimator
+from supple.estimators._estimator import KernelEstimator, not_fitted
 from supple.estimators._model import Model
 from supple.estimators._params import show
 from supple.estimators._points import Points
@@ -60,10 +60,7 @@ class FittedAttributes(KernelEstimator):
         """Return the model, which may be empty."""
         model: Model | None = self.__dict__.get("_model")
         if model is None:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' or "
-                "'partial_fit' with appropriate arguments before using this estimator."
-            )
+            raise not_fitted(self)
         return model
 
     def _fitted(self) -> Model:

@@ -18,8 +18,8 @@ from supple.estimators._updates import ExactUpdates
 from supple.kernels import Linear, Poly
 from supple.locks import reads, replaces, writes
 
-# Decision values smaller than this part of the offset are rounding errors of zero.
-_BOUNDARY = 1e-12
+# Decision values below this part of the offset are rounding errors of zero.
+BOUNDARY = 1e-12
 _ROUNDINGS = 16.0 * np.finfo(np.float64).eps
 
 
@@ -92,7 +92,7 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         points = check_query(self, X, model)
         self._require_ready(model, "cannot predict yet")
         decision = model.state.decision(points, self._threads())[:, 0]
-        zero = np.abs(decision) <= _BOUNDARY * np.abs(self.offset_).max()
+        zero = np.abs(decision) <= BOUNDARY * np.abs(self.offset_).max()
         # A plane through the origin has no offset, but its values have rounding errors.
         decision[zero | self._lost_in_rounding(points, decision, model)] = 0.0
         return decision
@@ -132,3 +132,21 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
             +1 for inliers (decision function >= 0), -1 for outliers.
         """
         return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    @reads
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Evaluate the decision function without its offset.
+
+        OneClassSVM: w'phi(x). SVDD: minus the squared distance to the centre of the ball.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Query points.
+
+        Returns
+        -------
+        score : ndarray of shape (n_samples,)
+            The higher, the more ordinary.
+        """
+        return self.decision_function(X) + self.offset_

@@ -11,12 +11,11 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import NotFittedError
 from threadpoolctl import ThreadpoolController
 
 from supple.errors import InvalidInputError, PrecomputedUpdateError, warn_user
 from supple.estimators._batch import check_batch
-from supple.estimators._estimator import KernelEstimator
+from supple.estimators._estimator import KernelEstimator, not_fitted
 from supple.estimators._gamma import resolve_gamma
 from supple.estimators._labels import LabelTable
 from supple.estimators._model import Batch, Names, make_kernel
@@ -233,10 +232,7 @@ class BaseRVM(KernelEstimator):
     def _held(self) -> Relevance:
         model: Relevance | None = self.__dict__.get("_model")
         if model is None:
-            raise NotFittedError(
-                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' or "
-                "'partial_fit' with appropriate arguments before using this estimator."
-            )
+            raise not_fitted(self)
         return model
 
     # ------------------------------------------------------------------ fitted attributes

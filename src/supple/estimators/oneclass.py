@@ -92,19 +92,3 @@ class OneClassSVM(BaseOutlier):
     def offset_(self) -> NDArray[np.float64]:
         """Value of `score_samples` at the boundary."""
         return -self.intercept_
-
-    @reads
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Evaluate the score w'phi(x), which is the decision function before the offset.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Query points.
-
-        Returns
-        -------
-        score : ndarray of shape (n_samples,)
-            The higher, the more ordinary.
-        """
-        return self.decision_function(X) + self.offset_

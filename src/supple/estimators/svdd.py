@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval
 
 from supple import problems
@@ -127,19 +126,3 @@ class SVDD(BaseOutlier):
             mean = coef @ (decision + model.state.diagonal(slots)) / coef.sum()
             model.cache["offset"] = -0.5 * float(mean + head.intercept)
         return model.cache["offset"]
-
-    @reads
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
-        """Evaluate minus the squared distance to the centre of the ball.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Query points.
-
-        Returns
-        -------
-        score : ndarray of shape (n_samples,)
-            The higher, the more ordinary.
-        """
-        return self.decision_function(X) + self.offset_

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from supple.errors import InvalidInputError
 from supple.streams._metrics import Scores
-from supple.streams._report import Run, draw_lines, frame_of, lines_of_table, new_axes, short
+from supple.streams._report import Run, draw_lines, frame_of, latest_table, new_axes
 from supple.streams._stream import Stream
 
 __all__ = ["Event", "Prequential", "PrequentialRecord"]
@@ -155,28 +155,8 @@ class Prequential(Run[PrequentialRecord]):
 
     def __repr__(self) -> str:
         head = f"Prequential on {self._stream.name}: {len(self.records)} of {self.n_total} records"
-        return "\n".join([head, *self._table()])
-
-    def _table(self) -> list[str]:
-        """Return lines of text: the latest record of each learner, with the time of all."""
-        rows = [("learner", "n_seen", *self.metrics, "n_vectors", "fit s", "predict s", "bytes")]
-        failed = []
-        for name in dict.fromkeys(record.learner for record in self.records):
-            last = self[name]
-            own = [record for record in self.records if record.learner == name]
-            rows.append(
-                (
-                    name,
-                    str(last.n_seen),
-                    *(short(getattr(last.cumulative, metric)) for metric in self.metrics),
-                    short(last.n_vectors),
-                    f"{sum(record.fit_seconds for record in own):.3g}",
-                    f"{sum(record.predict_seconds for record in own):.3g}",
-                    short(last.model_bytes),
-                )
-            )
-            failed += [f"{name}: {last.error}"] if last.error else []
-        return lines_of_table(rows) + failed if len(rows) > 1 else []
+        table = latest_table(self.records, "learner", "n_seen", self.metrics, "cumulative")
+        return "\n".join([head, *table])
 
     def to_frame(self) -> Any:
         """Return the records so far as a pandas DataFrame, one row each.

@@ -3,7 +3,7 @@
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
-__all__ = ["Run", "draw_lines", "frame_of", "lines_of_table", "new_axes", "short"]
+__all__ = ["Run", "draw_lines", "frame_of", "latest_table", "lines_of_table", "new_axes"]
 
 RecordT = TypeVar("RecordT")
 
@@ -87,7 +87,49 @@ def lines_of_table(rows: Sequence[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def short(value: float | None) -> str:
+def latest_table(
+    records: Sequence[Any],
+    name: str,
+    count: str,
+    metrics: Sequence[str],
+    scores: str | None = None,
+) -> list[str]:
+    """Return lines of text: the latest record under each name, with the time of all.
+
+    Parameters
+    ----------
+    records : sequence of object
+        Records, the oldest first.
+    name, count : str
+        Their fields with the name and with the number of examples.
+    metrics : sequence of str
+        Fields with scores, of the record or of its field `scores`.
+    scores : str, default=None
+        Field that holds the scores.
+    """
+    if not records:
+        return []
+    rows = [(name, count, *metrics, "n_vectors", "fit s", "predict s", "bytes")]
+    failed = []
+    for each, last in {getattr(record, name): record for record in records}.items():
+        own = [record for record in records if getattr(record, name) == each]
+        scored = last if scores is None else getattr(last, scores)
+        rows.append(
+            (
+                each,
+                str(getattr(last, count)),
+                *(_short(getattr(scored, metric)) for metric in metrics),
+                _short(last.n_vectors),
+                f"{sum(record.fit_seconds for record in own):.3g}",
+                f"{sum(record.predict_seconds for record in own):.3g}",
+                _short(last.model_bytes),
+            )
+        )
+        failed += [f"{each}: {last.error}"] if last.error else []
+    return lines_of_table(rows) + failed
+
+
+def _short(value: float | None) -> str:
     """Return a number in few characters."""
     if value is None:
         return "-"

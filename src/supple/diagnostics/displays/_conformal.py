@@ -117,10 +117,8 @@ class ConformalDisplay(Display):
             The labels of the columns. A query with another label is in no set.
         levels : array-like of float, default=None
             The levels asked for. None: 0.5 to 0.99.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the curves, as in ``Axes.plot``.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------
@@ -163,10 +161,8 @@ class ConformalDisplay(Display):
             What to draw them over. None: their index.
         level : float, default=None
             The level asked for, for the legend.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the intervals, as in ``Axes.vlines``.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------

@@ -101,10 +101,8 @@ class InfluenceDisplay(Display):
             How many to draw.
         highlight : int, str or other hashable, or iterable of these, default=None
             Ids whose bars have another colour.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the bars, as in ``Axes.barh``.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------
@@ -131,14 +129,8 @@ class InfluenceDisplay(Display):
         ----------
         record : object
             With fields `ids` and `effect`, as ``influence`` returns it.
-        n_worst : int, default=20
-            How many to draw.
-        highlight : int, str or other hashable, or iterable of these, default=None
-            Ids whose bars have another colour.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the bars, as in ``Axes.barh``.
+        n_worst, highlight, ax, **kwargs
+            As in `from_estimator`.
 
         Returns
         -------

@@ -107,12 +107,8 @@ class LeaveOneOutDisplay(Display):
             Fitted and exact; it is not changed.
         ids : int, str or other hashable, or iterable of these, default=None
             The examples to leave out. None: all that the model holds.
-        kind : {"histogram", "sorted", "prediction"}, default=None
-            What to draw, see `plot`.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the bars or points, as in ``Axes.hist`` or ``Axes.scatter``.
+        kind, ax, **kwargs
+            As in `plot`.
 
         Returns
         -------
@@ -142,12 +138,8 @@ class LeaveOneOutDisplay(Display):
             What :func:`leave_one_out` returned.
         y : array-like of shape (n,), default=None
             Labels of the examples ``result.ids``, for classifiers.
-        kind : {"histogram", "sorted", "prediction"}, default=None
-            What to draw, see `plot`.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the bars or points, as in ``Axes.hist`` or ``Axes.scatter``.
+        kind, ax, **kwargs
+            As in `plot`.
 
         Returns
         -------

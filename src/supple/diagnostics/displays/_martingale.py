@@ -85,10 +85,8 @@ class MartingaleDisplay(Display):
             Their labels.
         alarm : float, default=100.0
             Greater than 1.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the curve, as in ``Axes.plot``.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------
@@ -114,10 +112,8 @@ class MartingaleDisplay(Display):
             What ``ConformalClassifier.learn_p_values`` returned.
         alarm : float, default=100.0
             Greater than 1.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the curve, as in ``Axes.plot``.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------

@@ -150,10 +150,8 @@ class WindowDisplay(Display):
             Fitted; it is not changed.
         change_points : iterable of float, default=()
             Batches with which the stream changes, drawn as lines.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the ranges, as in ``Axes.hlines``.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------
@@ -245,10 +243,8 @@ class WindowSearchDisplay(Display):
         model : WindowedSVC, or another estimator with ``memory=AdaptiveWindow()``
             Fitted; it is not changed. With `n_estimated` windows that are too short have no
             estimate, and the surface no value there.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the surface, as in ``Axes.pcolormesh``.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------

@@ -98,10 +98,8 @@ class XiAlphaDisplay(Display):
             Examples that the model does not hold, to draw the error on these as well.
         rho : float, default=1.0
             As in :func:`xi_alpha`.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the curves, as in ``Axes.plot``.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------
@@ -151,10 +149,8 @@ class XiAlphaDisplay(Display):
             What :func:`leave_one_out` returned at each.
         test_error : array-like of float, default=None
             Error on other examples at each.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
-        **kwargs : dict
-            For the curves, as in ``Axes.plot``.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------
