@@ -152,7 +152,7 @@ class _Contender:
             "partial_fit" if hasattr(estimator, "partial_fit") else "fit"
         )
         self.model: Any = None
-        self.behind = False  # has missed examples
+        self.stale = False  # has missed examples
         self._takes_targets = kind.takes_targets
         self._classes = kind.classes(y)
 
@@ -173,9 +173,9 @@ class _Contender:
         if model is None:
             model = clone(self._template)
             options = first_options(model, self._classes)
-        self.behind = True
+        self.stale = True
         model.partial_fit(*data, **options)
-        self.model, self.behind = model, False
+        self.model, self.stale = model, False
 
 
 def _run(
@@ -192,7 +192,7 @@ def _run(
         for contender in list(contenders):
             parts = contender.parts(start, stop, batch_size)
             record = _step(contender, kind, (X, y), test, parts)
-            if contender.behind:
+            if contender.stale:
                 contenders.remove(contender)
             yield record
         start = stop
@@ -224,7 +224,7 @@ def _step(
         if test is None and contender.model is not None:
             predicting.call(predict, *_rows(stream, new))
         fitting.call(contender.learn, *_rows(stream, rows))
-        if contender.behind:
+        if contender.stale:
             break
     if test is not None and fitting.error is None:
         predicting.call(predict, *test)

@@ -147,7 +147,7 @@ class _Rows:
         return self._numbers if self._twin[guest] else self.of_held
 
 
-class _Machine:
+class _TrialHead:
     """A head with guests."""
 
     def __init__(self, state: State, head: HeadState) -> None:
@@ -246,13 +246,13 @@ class Candidates:
         self._threads, gram.core.threads = gram.core.threads, self._threads
         self._guests = state.n + np.arange(self._points.shape[0], dtype=np.int64)
         # Before all else: these remember how many kernel values have been computed.
-        self._machines = {k: _Machine(state, head) for k, head in state.head_states.items()}
+        self._heads = {k: _TrialHead(state, head) for k, head in state.head_states.items()}
         try:
             rows = _Rows(state.points(np.arange(state.n)), self._points)
             gram.append(self._points)
-            for machine in self._machines.values():
+            for head in self._heads.values():
                 with Interruptible():
-                    machine.admit(self._guests, rows)
+                    head.admit(self._guests, rows)
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -266,9 +266,9 @@ class Candidates:
     ) -> None:
         state, gram = self._state, self._state.gram
         assert gram is not None
-        n_inexact = sum(machine.n_inexact for machine in self._machines.values())
-        for machine in reversed(self._machines.values()):
-            machine.leave(self._guests)
+        n_inexact = sum(head.n_inexact for head in self._heads.values())
+        for head in reversed(self._heads.values()):
+            head.leave(self._guests)
         gram.truncate(state.n)
         gram.core.threads = self._threads
         gram.core.release()
@@ -285,13 +285,13 @@ class Candidates:
         for code in codes:
             weight, sides = self._part(code)
             held, new = [], []
-            for key, machine in self._machines.items():
+            for key, head in self._heads.items():
                 side = sides.get(key)
                 if side is None:
-                    held.append(machine.base)
+                    held.append(head.base)
                     continue
                 if self._state.class_weight or (key, side) not in tried:
-                    tried[key, side] = machine.scores(guest, side, weight)
+                    tried[key, side] = head.scores(guest, side, weight)
                 held.append(tried[key, side].held)
                 new.append(tried[key, side].new)
             joint = held[0] if len(held) == 1 else np.maximum.reduce(held)
@@ -304,7 +304,7 @@ class Candidates:
 
     def present(self, key: Key) -> Solution:
         """Return the solution of a head without any of the queries."""
-        return self._machines[key].present
+        return self._heads[key].present
 
     def solutions(self, guest: int, codes: Sequence[int]) -> list[dict[Key, Solution]]:
         """Return for each of these classes the solutions of the heads that one query changes."""
@@ -315,7 +315,7 @@ class Candidates:
             found.append({})
             for key, side in sides.items():
                 if self._state.class_weight or (key, side) not in tried:
-                    tried[key, side] = self._machines[key].solution(guest, side, weight)
+                    tried[key, side] = self._heads[key].solution(guest, side, weight)
                 changed = tried[key, side]
                 if changed is not None:
                     found[-1][key] = changed
@@ -326,7 +326,7 @@ class Candidates:
         if code not in self._parts:
             y, plan = np.array([float(code)]), self._state.plan
             weight = effective_weight(y, np.ones(1), self._state.class_weight)
-            keys = [key for key in self._machines if plan.members(key, y)[0]]
+            keys = [key for key in self._heads if plan.members(key, y)[0]]
             sides = {key: float(plan.targets(key, y)[0]) for key in keys}
             self._parts[code] = float(weight[0]), sides
         return self._parts[code]

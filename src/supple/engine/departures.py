@@ -35,9 +35,9 @@ class Answers(NamedTuple):
     """Decision values of the members that left, and how they came about."""
 
     value: NDArray[np.float64]
-    doubt: NDArray[np.float64]  # what is no more than this is 0 up to rounding
-    solved: NDArray[np.bool_]  # not known without work
-    kept: NDArray[np.bool_]  # optimal as promised
+    doubt: NDArray[np.float64]  # values no larger than this may be 0
+    solved: NDArray[np.bool_]  # by a solver
+    within_tolerance: NDArray[np.bool_]
 
 
 def departures(state: State, head: HeadState, slots: NDArray[np.int64]) -> Departures:
@@ -98,7 +98,7 @@ def answers(
     core, n = head.core, len(leaving.slots)
     F, mu, rounding = np.empty(n), np.empty((n, state.problem.groups)), np.empty(n)
     answer = np.full(n, OPEN, dtype=np.uint8)
-    kept = np.ones(n, dtype=bool)
+    within_tolerance = np.ones(n, dtype=bool)
     saved = MemberValues(core)
     try:
         with Interruptible(), progress or SILENCE:
@@ -116,7 +116,7 @@ def answers(
                 progress.at("example", k + 1, n)
             with Interruptible(), progress or SILENCE:
                 found = _by_solver(core, leaving.part([k]), state.settings)
-            F[k], mu[k], rounding[k], kept[k] = found
+            F[k], mu[k], rounding[k], within_tolerance[k] = found
     finally:
         saved.put_back(core)
     rules = [
@@ -125,7 +125,8 @@ def answers(
     ]
     scale, intercept, diagonal = np.array(rules).T
     value = scale * F + diagonal * state.diagonal(leaving.slots) + intercept
-    return Answers(value, 16.0 * np.abs(scale) * rounding, answer >= SOLVED, kept)
+    doubt = 16.0 * np.abs(scale) * rounding
+    return Answers(value, doubt, answer >= SOLVED, within_tolerance)
 
 
 def _by_solver(

@@ -118,7 +118,7 @@ class OnlineEngine:
             work = self._prepare(op, X, y, weight, ids, groups)
             self._work_through(op, work)
             self.state.store.count_arrivals(ids)
-            steps = self._settle(op, {})
+            steps = self._set_constants(op, {})
             if self._unswept >= min(_SWEEP, len(op.team.heads)):
                 self._sweep(op)
         return self.run.report(op.record("learn", ids, steps))
@@ -146,7 +146,7 @@ class OnlineEngine:
                     self.run.progress.at("machine", number + 1, len(op.team.heads))
                 own = self._finish(head.core)
                 steps[number] = own + (0 if after is None else head.iterations)
-            total = self._settle(op, steps)
+            total = self._set_constants(op, steps)
             self._sweep(op)
         if not self.state.converged:
             self._warn_of_limit()
@@ -374,7 +374,7 @@ class OnlineEngine:
             self.memory.forgets(Held(op), state.store.ids[slots])
             op.let_go(slots)
 
-    def _settle(self, op: TeamOperation, finished: Mapping[int, int]) -> int:
+    def _set_constants(self, op: TeamOperation, finished: Mapping[int, int]) -> int:
         """Set the constants of the decision functions; return the steps of all heads.
 
         Those of heads that were `finished` are known.

@@ -50,7 +50,7 @@ class LeftOut:
             state.gram.core.threads = before
             state.gram.core.release()
         self.solved[which] |= found.solved
-        self.n_inexact += int(np.sum(~found.kept))
+        self.n_inexact += int(np.sum(~found.within_tolerance))
         return found.value, found.doubt
 
     def single(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

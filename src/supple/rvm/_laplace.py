@@ -73,12 +73,12 @@ class Logistic:
         return Mode(posterior, peak.eta, peak.p, peak.b)
 
     def climb(
-        self, Phi: Floats, alpha: Floats, w: Floats, bias: float, rough: float = 0.0
+        self, Phi: Floats, alpha: Floats, w: Floats, bias: float, enough: float = 0.0
     ) -> Peak | None:
-        """Take steps of Newton's method until the next promises next to nothing.
+        """Take steps of Newton's method until the next one promises a negligible gain.
 
-        With `rough` > 0 that much is next to nothing, and precisions and Hessian are those of the
-        last step but one: near enough, and a factorisation less.
+        With `enough` > 0 a smaller gain is negligible, and precisions and Hessian are those of the
+        last step but one, which saves a factorisation.
         """
         t, weight = self.t, self.weight
 
@@ -97,7 +97,7 @@ class Logistic:
         eta = Phi @ w + bias
         height = value(eta, w)
         for k in range(_NEWTON_STEPS):
-            if rough and k and next_step()[2] < rough:
+            if enough and k and next_step()[2] < enough:
                 break
             p = expit(eta)
             b = weight * p * expit(-eta)
@@ -113,7 +113,7 @@ class Logistic:
             except LinAlgError:
                 return None
             step, step_bias, promise = next_step()
-            if promise < max(rough, _NEWTON_GAIN):
+            if promise < max(enough, _NEWTON_GAIN):
                 break
             direction, length = Phi @ step + step_bias, 1.0
             while not value(eta + length * direction, w + length * step) >= height:
