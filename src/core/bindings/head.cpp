@@ -206,21 +206,6 @@ void bind_head(nb::module_& m) {
              return h.jump({to_vector(moved), to_vector(lo), to_vector(hi), to_vector(ridge),
                             to_groups(target)});
            })
-      .def("smo",
-           [](Head& h, double eps, std::int64_t max_iterations) {
-             nb::gil_scoped_release release;
-             const SmoResult r = smo(h, eps, max_iterations);
-             return std::make_pair(r.converged, r.iterations);
-           })
-      .def("block_smo",
-           [](Head& h, double eps, std::int64_t max_iterations, bool shrinking,
-              bool polish_follows) {
-             nb::gil_scoped_release release;
-             const SmoResult r = block_smo(h, eps, max_iterations, shrinking, polish_follows);
-             return std::make_pair(r.converged, r.iterations);
-           })
-      .def_prop_ro("has_blocks", [](const Head& h) { return h.gram.has_blocks(); })
-      .def_prop_ro("most_iterations", &Head::most_iterations)
       .def("kernel_among", [](Head& h, const In1<std::int64_t>& variables) {
         const std::size_t n = variables.shape(0);
         std::vector<double> out(n * n);

@@ -58,6 +58,7 @@ void bind_lasvm(nb::module_& m) {
         };
         new (self) Feed{size, add, remove};
       });
+  m.def("finish", &finish, nb::call_guard<nb::gil_scoped_release>());
   nb::class_<Lasvm>(m, "Lasvm")
       .def(
           "__init__",

@@ -252,4 +252,17 @@ void Lasvm::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_exam
   }
 }
 
+std::int64_t finish(Head& h, double tol, std::int64_t max_iter, bool trusted) {
+  const Released scope{h};
+  const std::int64_t limit = max_iter < 0 ? h.most_iterations() : max_iter;
+  SmoResult found{false, 0};
+  if (trusted && h.gram.has_blocks()) {
+    // In single precision a small tolerance may never be met: half of the steps.
+    found = block_smo(h, tol, limit / 2, true, false);
+    if (!found.converged) h.F.refresh();
+  }
+  if (found.converged || found.iterations >= limit) return found.iterations;
+  return found.iterations + smo(h, tol, limit - found.iterations).iterations;
+}
+
 }  // namespace supple

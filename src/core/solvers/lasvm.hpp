@@ -105,4 +105,8 @@ class Lasvm {
   std::vector<std::vector<Seat>> seats_;  // by class
 };
 
+// Lower the gap of a head to `tol` in at most `max_iter` steps (negative: a built-in limit). With
+// `trusted`, the kernel being positive semi-definite, blocks begin. Returns the number of steps.
+std::int64_t finish(Head& head, double tol, std::int64_t max_iter, bool trusted);
+
 }  // namespace supple

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from supple._core import Head
+from supple._core import Head, finish
 from supple.engine.head import HeadState, Key, checked_rows, effective_weight
 from supple.engine.held import Held
 from supple.engine.state import State
@@ -176,23 +176,9 @@ class OnlineEngine:
     # ------------------------------------------------------------------ parts of an operation
 
     def _finish(self, head: Head) -> int:
-        tol, limit = self.state.settings.tol, self.state.settings.max_iter
-        if limit < 0:
-            limit = head.most_iterations
-        converged, steps = False, 0
-        try:
-            with Interruptible(), self.run.progress or SILENCE:
-                if self.state.settings.trusted and head.has_blocks:
-                    # In single precision a small tolerance may never be met: half of the steps.
-                    half = limit // 2
-                    converged, steps = head.block_smo(tol, half, True, False)
-                    if not converged:
-                        head.refresh()
-                if not converged and steps < limit:
-                    steps += head.smo(tol, limit - steps)[1]
-        finally:
-            head.release()
-        return int(steps)
+        settings = self.state.settings
+        with Interruptible(), self.run.progress or SILENCE:
+            return finish(head, settings.tol, settings.max_iter, settings.trusted)
 
     def _warn_of_limit(self) -> None:
         limit = self.state.settings.max_iter
