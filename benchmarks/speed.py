@@ -4,7 +4,7 @@ Peers: scikit-learn's SVC (refit on the same examples) and pyonlinesvr (exact on
 is installed). One thread. Peer and supple take turns; the peer's best time counts, and supple's
 mean over all updates of the stream, cheap and dear alike. Both must end at the same model.
 
-    python benchmarks/speed.py [--rounds 5] [--seed 0] [--shift 0.3] [--flip 0.0]
+    python benchmarks/speed.py [--rounds 8] [--seed 0] [--shift 0.3] [--flip 0.0]
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def updates(options: argparse.Namespace, n: int = 5000, per_round: int = 40) -> 
     X, y = draw(n)
     model = supple.SVC(C=1.0).fit(X, y)
     first = clock(lambda: model.partial_fit(*draw(1)))
-    model.forget(model.ids_[-1])
+    for _ in range(10):  # warm-up
+        model.partial_fit(*draw(1))
+    model.forget(np.sort(model.ids_)[-11:])
     peer, times = [], {"add": [], "forget": [], "batch": []}
     for _ in range(options.rounds):
         refit = sklearn.svm.SVC(C=1.0, gamma=model._gamma)
@@ -85,10 +87,10 @@ def updates(options: argparse.Namespace, n: int = 5000, per_round: int = 40) -> 
         "first_add_ms": 1e3 * first,
     }
     return [
-        row("partial_fit of 1 at n=5000", "SVC refit", best, np.mean(times["add"]), 60, **note),
-        row("forget of 1 at n=5000", "SVC refit", best, np.mean(times["forget"]), 60, **note),
+        row("partial_fit of 1 at n=5000", "SVC refit", best, np.mean(times["add"]), 100, **note),
+        row("forget of 1 at n=5000", "SVC refit", best, np.mean(times["forget"]), 200, **note),
         row("partial_fit of 200 at n=5000, per example", "SVC refit", best,
-            np.mean(times["batch"]), 500, **note),
+            np.mean(times["batch"]), 1000, **note),
     ]  # fmt: skip
 
 
@@ -157,7 +159,7 @@ def machine() -> dict:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--shift", type=float, default=0.3, help="0.3: Bayes error 9 %%")
     parser.add_argument("--flip", type=float, default=0.0, help="share of flipped labels")
