@@ -74,7 +74,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import at its first use what most programs do without."""
+    """Import rarely used modules at their first use."""
     if name == "compare":
         return import_module("supple.comparison").compare
     if name in ("datasets", "diagnostics", "streams"):

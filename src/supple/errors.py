@@ -88,21 +88,21 @@ class InexactWarning(UserWarning):
 
 
 class StaleGammaWarning(UserWarning):
-    """gamma="scale" was computed from examples that are now forgotten, and stays as it was."""
+    """gamma="scale" was computed from examples that are now forgotten; it is unchanged."""
 
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def explain_misfit(error: TypeError, method: Callable[..., Any], owner: type) -> None:
-    """Raise a better text in place of `error` if the arguments of a call did not fit `method`.
+    """Replace `error` by a clearer one if the arguments of a call do not fit `method`.
 
-    For the caller of `method`, in an except clause. Python names the class that defines the
-    method; the text here names `owner`, the class that the user has called, and the arguments.
+    To be called in an except clause. Python names the class that defines the method; the text here
+    names `owner`, the class that the user has called, and the arguments.
     """
     trace = error.__traceback__
     if trace is None or trace.tb_next is not None:
-        return  # it comes from within the method
+        return  # raised within the method
     name = owner.__name__
     if method.__name__ != "__init__":
         name += f".{method.__name__}"

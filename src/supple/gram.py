@@ -30,7 +30,7 @@ from supple.kernels import (
 
 __all__ = ["Decisions", "Gram", "Terms", "gram_for"]
 
-Decisions = Function[[Any, int], np.ndarray]  # of queries, with so many threads
+Decisions = Function[[Any, int], np.ndarray]  # (queries, threads) -> decision values
 _NO_UPDATES = (
     "kernel='precomputed' cannot take updates: the kernel values of other examples are unknown. "
     "Pass a callable kernel that computes them."
@@ -42,7 +42,7 @@ _FORM = (
 _LARGEST = 1e150  # kernel values; their products with dual variables must not overflow either
 _LONGEST = 1e300  # squared norms
 _BLOCK_BYTES = 1 << 25  # kernel values held at a time while predicting
-_BLOCK_COLUMNS = 32  # of a matrix of kernel values, computed at a time
+_BLOCK_COLUMNS = 32  # computed at a time
 
 
 class Terms(NamedTuple):
@@ -99,14 +99,14 @@ class Gram(ABC):
     def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
         """Return a function of queries and threads: the sum of terms, one column per head.
 
-        It holds copies of the examples, stays as it is when examples come or go, and works in
+        It holds copies of the examples, so that later changes do not affect it, and works in
         bounded memory. Several threads may call it at once.
         """
 
     def block(self, slots: np.ndarray, X: Any) -> np.ndarray:
         """Return the matrix k(X, examples at slots)."""
         out = np.empty((X.shape[0], len(slots)))
-        # By expansions with unit vectors, few at a time: these cost less than the kernel values.
+        # Expansions with unit vectors, few at a time: they cost less than the kernel values.
         for start in range(0, len(slots), _BLOCK_COLUMNS):
             part = slots[start : start + _BLOCK_COLUMNS]
             unit = Terms(part, np.arange(len(part)), np.eye(len(part)))
@@ -241,8 +241,8 @@ def _weak(gram: CallableGram | PrecomputedGram) -> Any:
 class CallableGram(Gram):
     """Rows of any kind, kernel values from a Python function.
 
-    The function always gets float64: values rounded to float32 are no kernel's, and to reach the
-    optimum they ask for takes many times as long.
+    The function always gets float64: with values rounded to float32 the matrix need not be positive
+    semi-definite, and the solvers take many times as long.
     """
 
     def __init__(self, kernel: Callable, X: Any, cache_bytes: int) -> None:
@@ -257,7 +257,7 @@ class CallableGram(Gram):
         except (IndexError, TypeError, ValueError) as error:
             trace = error.__traceback__
             if trace is not None and trace.tb_next is None:
-                # Not from within the function: it takes other arguments, or returned no numbers.
+                # Raised outside the function: its signature differs, or it returned no numbers.
                 raise InvalidInputError(f"{_FORM} The call failed: {error}.") from None
             error.add_note(f"{_FORM} It was called with shapes {A.shape} and {B.shape}.")
             raise
@@ -288,7 +288,7 @@ class CallableGram(Gram):
         self.core.append(diagonal)
 
     def _diagonal_of(self, X: Any) -> np.ndarray:
-        """Return k(x, x) of new points; that may take long, and nothing has changed yet."""
+        """Return k(x, x) of new points; interruptible, since nothing has changed yet."""
         out = np.empty(X.shape[0])
         with Interruptible():
             for i in range(len(out)):
@@ -339,7 +339,7 @@ class CallableGram(Gram):
 
 
 class PrecomputedGram(Gram):
-    """A kernel matrix given by the caller: good for one fit, not for updates."""
+    """A kernel matrix given by the caller, for one fit without updates."""
 
     takes_updates: ClassVar[bool] = False
 

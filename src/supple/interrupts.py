@@ -1,11 +1,11 @@
-"""Ctrl-C, at the right moments only.
+"""Ctrl-C only where an update can be undone.
 
 An update changes several tables. A KeyboardInterrupt between two of these changes would leave them
-apart, so within :class:`Shielded` the signal waits, and only the solvers, which can be undone as a
-whole, let it through (:class:`Interruptible`). What has waited is raised when the shield ends.
+inconsistent. :class:`Shielded` therefore defers the signal to the end of its block; only the
+solvers, which can be undone as a whole, let it through (:class:`Interruptible`).
 
-Every update raises a shield, hence the functions below ``signal``, which itself spends ten times as
-long on looking handlers up in an enum, and classes instead of generators.
+Every update uses a shield. For speed it calls the C functions behind the module ``signal``, which
+itself spends ten times as long on enum lookups, and it is a class instead of a generator.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Interruptible", "Shielded", "Transaction"]
 
 
 class _Shield:
-    """The state of the shield; there is one, as signals reach the main thread only."""
+    """The state of the only shield: signals reach the main thread only."""
 
     def __init__(self) -> None:
         self.handler: Callable[[int, FrameType | None], Any] | None = None  # the user's, while up
@@ -31,7 +31,7 @@ class _Shield:
 
     def receive(self, signum: int, frame: FrameType | None) -> None:
         if self.open and self.handler is not None:
-            self.open = False  # the undo that follows is shielded again
+            self.open = False  # the rollback that follows is shielded again
             self.handler(signum, frame)
         else:
             self.waiting = True
@@ -41,7 +41,7 @@ _shield = _Shield()
 
 
 class Shielded:
-    """Hold back Ctrl-C until the block has ended. Shields may be nested."""
+    """Defer Ctrl-C to the end of the block. Shields may be nested."""
 
     __slots__ = ("_handler",)
 
@@ -51,8 +51,8 @@ class Shielded:
             handler = _signal.getsignal(signal.SIGINT)
         self._handler = handler if callable(handler) else None
         if self._handler is not None:
-            # In this order (and the reverse below) no Ctrl-C can come in between and leave the
-            # shield up: without `handler` it waits.
+            # In this order (and the reverse below) a Ctrl-C in between cannot leave the shield up:
+            # without `handler` it is deferred.
             _shield.waiting = _shield.open = False
             _signal.signal(signal.SIGINT, _shield.receive)
             _shield.handler = self._handler
@@ -88,15 +88,15 @@ class Interruptible:
 
 
 class Transaction:
-    """Collect how to undo each change, and do so if the block fails or is interrupted.
+    """Collect undo functions, and call them if the block fails or is interrupted.
 
-    Ctrl-C is let in only where the block says so by `Interruptible`.
+    Ctrl-C interrupts the block only within `Interruptible`.
 
     Parameters
     ----------
     drop_derived : callable
-        Drops what was derived from the state that the block changes. Called before the block, and
-        after it: a kernel written in Python may have read the model on the way.
+        Drops values derived from the state. Called before the block and after it, since a kernel
+        function written in Python may read the model during the block.
     """
 
     __slots__ = ("_drop_derived", "_shield", "_undo")
@@ -116,7 +116,7 @@ class Transaction:
         if kind is None:
             self._shield.__exit__(kind, *rest)
             return
-        with ExitStack() as undoing:  # goes on to the end, whatever fails on the way
+        with ExitStack() as undoing:  # runs all undo functions even if one fails
             undoing.push(self._shield)
             for action in self._undo:
                 undoing.callback(action)

@@ -36,8 +36,8 @@ __all__ = [
 class Kernel:
     """What all kernels share.
 
-    `definite` says whether every kernel matrix is positive semi-definite: True, False, or None
-    if that is known only when the margin system has been factored.
+    `definite`: whether every kernel matrix is positive semi-definite; None if this is known only
+    after the margin system has been factored.
     """
 
     @property
@@ -58,7 +58,7 @@ class CoreKernel(Kernel):
 
     @classmethod
     def of(cls, **params: Any) -> CoreKernel:
-        """Return the kernel of these parameters, of which it may not have all."""
+        """Return the kernel of these parameters, without those that it does not have."""
         return cls(**{own.name: params[own.name] for own in fields(cls)})
 
     def core_arguments(self) -> tuple[str, float, float, int]:
@@ -71,9 +71,9 @@ class CoreKernel(Kernel):
         return 1.0
 
     def roundings(self, terms: int, squared_norm: float) -> float:
-        """Return how many roundings of the largest value a value and its use in a sum may be off.
+        """Return a bound on the error of a value and its use in a sum, in roundings of the largest.
 
-        `terms` is the number of products in a dot product, `squared_norm` the largest of a point.
+        `terms` is the number of products in a dot product, `squared_norm` the largest x'x.
         """
         raise TypeError(f"{type(self).__name__} has no bound on its rounding")
 
@@ -97,7 +97,7 @@ def squared_norms(X: Any) -> np.ndarray:
 
 
 def dense(values: Any) -> Any:
-    """Return kernel values that came as a sparse matrix, as products of CSR do, as an array."""
+    """Return kernel values as an array; products of CSR matrices are sparse."""
     return values.toarray() if sparse.issparse(values) else values
 
 
@@ -180,8 +180,8 @@ class DistanceKernel(CoreKernel):
     gamma: float
 
     def roundings(self, terms: int, squared_norm: float) -> float:
-        # By differences; of sparse points by norms down to a sixteenth of these (from_sums in
-        # points.cpp). A relative error of the distance, or of its square, counts less than half.
+        # From differences; for sparse points from norms if the distance is at least a sixteenth of
+        # these (from_sums in points.cpp). A relative error of the distance counts less than half.
         return 8.0 + 8.0 * (terms + 4.0)
 
     def extended(self, A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -203,8 +203,8 @@ class RBF(DistanceKernel):
     formula: ClassVar[str] = "exp(-gamma |x - z|^2)"
 
     def roundings(self, terms: int, squared_norm: float) -> float:
-        # By |x|^2 + |z|^2 - 2 x'z where gamma |x|^2 is at most 16 (kernel_block in gram.cpp), else
-        # by differences, whose relative error counts for t exp(-t) < 1/2.
+        # From |x|^2 + |z|^2 - 2 x'z if gamma |x|^2 is at most 16 (kernel_block in gram.cpp), else
+        # from differences, whose relative error is multiplied by t exp(-t) < 1/2.
         longest = min(self.gamma * squared_norm, 16.0)
         return 8.0 + (terms + 4.0) * max(1.0, 4.0 * longest)
 
@@ -250,7 +250,7 @@ class Matern52(DistanceKernel):
         return (1.0 + a + a * a / 3.0) * np.exp(-a)
 
 
-# What estimators take by name.
+# The kernels that estimators take by name.
 KERNELS: dict[str, type[CoreKernel]] = {
     kind.name: kind for kind in (RBF, Linear, Poly, Sigmoid, Laplacian, Matern32, Matern52)
 }

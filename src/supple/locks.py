@@ -1,13 +1,13 @@
 """Threads: many may read a model at a time, one may change it.
 
-A method says by a decorator how it uses the model. :func:`reads` lets threads in together, and none
-while the model changes. :func:`writes` is for changes of the model itself, made alone.
+Decorators declare how a method uses the model. Methods with :func:`reads` may run at the same
+time, but not during a change. A method with :func:`writes` changes the model and runs alone.
 :func:`replaces` is for methods that build another model first: other changes wait, and
-readers go on with the present model until the method swaps it within ``guards(self).writing``.
+readers use the present model until the method swaps it within ``guards(self).writing``.
 
-A thread may read within its own reading and writing and write within its own writing. To write
-within a reading is an error. The lock is in the core (lock.hpp), which is where waiting threads can
-be woken by Ctrl-C and where no Ctrl-C comes between the lock and the block it guards.
+The lock is reentrant, except that a thread that reads must not write. It is in the core
+(lock.hpp): there Ctrl-C can wake waiting threads, and cannot strike between taking the lock and
+entering the guarded block.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from supple.errors import explain_misfit
 
 __all__ = ["LOCK", "guards", "reads", "replaces", "writes"]
 
-LOCK = "_guards"  # the attribute; no part of the model's state
+LOCK = "_guards"  # name of the attribute, which is not part of the state
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -38,7 +38,7 @@ def guards(owner: Any) -> _Guards:
     """Return the guards of an object, made at the first call."""
     own = owner.__dict__
     found: _Guards | None = own.get(LOCK)
-    # Of several threads that come first, setdefault gives all the same.
+    # setdefault gives threads that arrive at the same time the same object.
     return own.setdefault(LOCK, _Guards(*model_lock())) if found is None else found
 
 
@@ -58,15 +58,15 @@ def _within(side: int, method: _Method) -> _Method:
 
 
 def reads(method: _Method) -> _Method:
-    """Let `method` see the model before or after a change, never between."""
+    """Run `method` before or after a change of the model, never during one."""
     return _within(0, method)
 
 
 def replaces(method: _Method) -> _Method:
-    """Let `method` build another model while others read the present one."""
+    """Run `method`, which builds another model, while others read the present one."""
     return _within(1, method)
 
 
 def writes(method: _Method) -> _Method:
-    """Let `method` change the model while no other thread uses it."""
+    """Run `method`, which changes the model, while no other thread uses it."""
     return _within(2, method)

@@ -1,8 +1,8 @@
 """Plans: how one labelled data set is split into binary machines ("heads").
 
-A plan is stateless. The engine asks it which heads the classes at hand need, which
-examples belong to a head and which target each of them has there; all heads share the
-examples and the kernel rows. Classes are integer codes; their order has no meaning here.
+A plan is stateless. It gives the heads that a set of classes needs, the examples of each head and
+their targets there. All heads share the examples and the kernel rows. Classes are integer codes;
+their order has no meaning here.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ Key = tuple[int, ...]
 
 
 class Plan(Protocol):
-    """What the engine asks of a plan."""
+    """The interface of a plan to the engine."""
 
     def keys(self, labels: Sequence[int]) -> list[Key]:
         """Return the heads needed for the class codes `labels`."""
@@ -86,7 +86,7 @@ class OneVsOne:
     def members_of(self, keys: Sequence[Key], y: NDArray[np.float64]) -> HeadMembers:
         """Return for each pair the places of its first class, then those of the other.
 
-        A single pair has its examples as they come.
+        The examples of a single pair stay in order.
         """
         if len(keys) == 1:
             (places,) = self.members(keys[0], y).nonzero()
@@ -108,7 +108,7 @@ class OneVsOne:
 
 @lru_cache(maxsize=64)
 def _pairs(labels: tuple[int, ...]) -> tuple[Key, ...]:
-    # Kept, as every update asks for them: see supple.engine.head on Python's collector of garbage.
+    # Cached: every update uses them, see supple.engine.head on the garbage collector.
     return tuple(combinations(labels, 2))
 
 

@@ -1,4 +1,4 @@
-"""What `verbose` says while it happens: one line a second, in words for users."""
+"""The output of `verbose`: one line a second."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ PAUSE = 1.0  # seconds from the beginning to the first line, and from one line t
 
 
 class _Level(NamedTuple):
-    """Several things one after the other, of which number `number` has begun."""
+    """A sequence of tasks, of which number `number` has begun."""
 
     number: int
     total: int
-    alike: bool  # they take about the same time
-    start: float  # when the first of them began
-    now: float  # when this one did
+    alike: bool  # the tasks take about the same time
+    start: float  # of the first task
+    now: float  # start of the present task
 
     def left(self, now: float) -> float:
-        """Return the seconds until all are done, as far as the others tell; 0 if not known."""
+        """Return the expected seconds until all are done, 0 if unknown."""
         done = self.number - 1
         if not (self.alike and done):
             return 0.0
@@ -34,14 +34,14 @@ class _Level(NamedTuple):
 
 
 class Progress:
-    """Print how far a long operation has come; nothing about one that takes less than a second.
+    """Print the progress of an operation that takes more than a second.
 
-    While it is entered as a context, it receives the reports of the compiled solvers.
+    As a context it receives the reports of the compiled solvers.
 
     Parameters
     ----------
     name : str
-        Name of the estimator, with which every line begins.
+        Name of the estimator, at the beginning of every line.
     """
 
     def __init__(self, name: str) -> None:
@@ -68,10 +68,10 @@ class Progress:
             self.say(_sentence(phase, done, total, value))
 
     def at(self, noun: str, number: int, total: int, *, alike: bool = True) -> None:
-        """Note that the first, second, ... of `total` things begins; of one alone nothing is said.
+        """Note that task `number` of `total` begins; a single task is not reported.
 
-        Those of another noun that came later are parts of it, and begin anew. From things that are
-        `alike` follows how much time is left.
+        Tasks of nouns that were noted later are parts of it, and begin anew. If the tasks are
+        `alike`, the remaining time is estimated.
         """
         now = time.perf_counter()
         level = self._levels.get(noun)
@@ -84,11 +84,11 @@ class Progress:
             self._print("")
 
     def restart(self) -> None:
-        """Note that what comes is no part of what was said before."""
+        """Begin a new operation."""
         self._levels, self._step = {}, ""
 
     def say(self, sentence: str) -> None:
-        """Tell what is being done, if it is time for a line."""
+        """Print a line if the last one is a second old."""
         self._step = sentence
         self._print(sentence)
 

@@ -2,8 +2,8 @@
 
     minimise  1/2 x'(K + D)x - c'x   subject to   lo <= x <= hi,  sum of x over group e = target_e
 
-K is the raw kernel matrix; labels live in c and in the box. D is diagonal, the ridge. The state of
-a QP (x, Kx, mu, the margin set and its factor) is a ``Head`` of the compiled core.
+K is the raw kernel matrix; labels enter through c and the boxes. D is the diagonal ridge. The
+state of a QP (x, Kx, mu, the margin set and its factor) is a ``Head`` of the compiled core.
 """
 
 from __future__ import annotations

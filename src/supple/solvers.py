@@ -1,7 +1,7 @@
 """Bring a head to the optimum of its QP after a move of boxes and targets.
 
-The core chooses the route (exact path, batch solvers and polish, SimpleSVM); the optimum is the
-same. Python adds the test of a kernel of unknown kind.
+The core chooses the route (exact path, batch solvers and polish, SimpleSVM); all routes lead to the
+same optimum. Python adds the test for definiteness of a kernel of unknown kind.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def solve(head: Any, move: Move, settings: Settings, *, cold: bool) -> SolveResu
     head : Head
         State of the QP, optimal before the move unless `cold`.
     cold : bool
-        The state is not optimal (first fit, other kernel or epsilon): only the batch way applies.
+        The state is not optimal (first fit, other kernel or epsilon): only the batch route applies.
     """
     return _feasible(_solve(head, *move, settings, cold, _looks_definite))
 
@@ -73,9 +73,9 @@ def solve_first(
     parts : HeadMembers
         The members of each head.
     rows : Rows
-        What these add to the programmes, head by head.
+        Their rows of the QPs, head by head.
     targets : sequence of sequence of float
-        For each head the sums over its groups.
+        Sums over the groups of each head.
     """
     results = _solve_first(
         list(heads), parts.counts, parts.places, *rows, list(targets), settings, _looks_definite

@@ -13,7 +13,7 @@ from supple.errors import DuplicateIdError, InvalidInputError, UnknownIdError
 
 __all__ = ["LAST_ID", "Store", "kind_of", "name_of_kind"]
 
-LAST_ID = 2**63 - 1  # which would leave no number for the next example
+LAST_ID = 2**63 - 1  # no larger number is left for the next example
 _COLUMNS = ("_y", "_weight", "_id", "_group", "_arrival", "_scaling")
 _NO_IDS = np.empty(0, dtype=np.int64)
 
@@ -24,18 +24,18 @@ def kind_of(identity: Hashable) -> type:
 
 
 def name_of_kind(kind: type) -> str:
-    """Return how messages call ids of a kind."""
+    """Return the name of a kind of ids in messages."""
     return {int: "integers", str: "strings", bytes: "bytes"}.get(kind, f"{kind.__name__} objects")
 
 
 class Store:
     """Columns that grow by doubling. A slot is a position; an id stays with its example for ever.
 
-    Removal moves the last example into the freed slot. Slots without an example hold zeros, and a
-    copy or a pickle has none of them: nothing of an example is left when it has gone.
+    Removal moves the last example into the freed slot. Free slots are overwritten with zeros, and
+    copies and pickles leave them out: nothing remains of a removed example.
 
-    Ids are an int64 column if they are integers, else a column of objects of one kind. The kind is
-    that of the examples held: a store without examples takes any.
+    Integer ids are an int64 column, others a column of objects of one kind. An empty store takes
+    ids of any kind.
     """
 
     def __init__(self) -> None:
@@ -67,35 +67,35 @@ class Store:
 
     @property
     def groups(self) -> np.ndarray:
-        """The group of each, None for those of no group."""
+        """Group of each example, None without a group."""
         return self._group[: self._n]
 
     @property
     def arrival(self) -> np.ndarray:
-        """How many examples had come before each."""
+        """Number of examples that came before each."""
         return self._arrival[: self._n]
 
     @property
     def scaling(self) -> np.ndarray:
-        """Whether the scale of the kernel was computed from each."""
+        """Whether the scale of the kernel depends on the example."""
         return self._scaling[: self._n]
 
     @property
     def _slot_of(self) -> dict[Hashable, int]:
-        """The slot of each id: from the columns at the first question, and kept from then on.
+        """The slot of each id, built at the first access and then maintained.
 
-        A model that is fitted and never updated does without.
+        A model that is never updated does not need it.
         """
         if self._known is None:
             self._known = dict(zip(self.ids.tolist(), range(self._n), strict=True))
         return self._known
 
     def copied(self) -> Store:
-        """Return a store of its own with the same examples."""
+        """Return an independent copy."""
         return copy.copy(self)
 
     def part(self, slots: np.ndarray) -> Store:
-        """Return a store of its own with some of the examples, in this order."""
+        """Return an independent store with some of the examples, in this order."""
         other = self.copied()
         for name in _COLUMNS:
             setattr(other, name, getattr(self, name)[slots])
@@ -119,7 +119,7 @@ class Store:
         return np.arange(self.next_id, self.next_id + count, dtype=np.int64)
 
     def _check_kind(self, ids: np.ndarray) -> None:
-        """Raise when ids, which are of one kind, are not of that of the examples held."""
+        """Raise if these ids, all of one kind, differ in kind from the ids held."""
         if not (self._n and len(ids)) or ids.dtype == self._id.dtype == np.int64:
             return
         own, given = kind_of(self._id.item(0)), kind_of(ids.item(0))
@@ -131,7 +131,7 @@ class Store:
             )
 
     def check_new(self, ids: np.ndarray) -> None:
-        """Raise when an id repeats, is already taken, or leaves none for the next example."""
+        """Raise if an id repeats, is already taken, or is the largest integer."""
         self._check_kind(ids)
         if ids.dtype == np.int64:
             _check_limit(int(ids.max(initial=0)))
@@ -149,7 +149,7 @@ class Store:
         return identity in self._slot_of
 
     def holding(self, ids: np.ndarray) -> np.ndarray:
-        """Return which of these ids, of the kind of those held, are held."""
+        """Return which of these ids are held; they are of the kind of those held."""
         self._check_kind(ids)
         slot_of = self._slot_of
         return np.fromiter((i in slot_of for i in ids.tolist()), dtype=bool, count=len(ids))
@@ -186,13 +186,13 @@ class Store:
         groups: np.ndarray | None = None,
         arrival: np.ndarray | None = None,
     ) -> np.ndarray:
-        """Add examples and return their slots; they arrive now unless `arrival` says when."""
+        """Add examples and return their slots; `arrival` defaults to now."""
         start, stop = self._n, self._n + len(ids)
         if not start and ids.dtype != self._id.dtype:
             self._id = np.zeros(len(self._id), dtype=ids.dtype)
         if stop > len(self._id):
             room = max(stop, 2 * len(self._id))
-            # All before any is replaced: for some of them there may be no memory.
+            # Grow all columns before any is replaced: memory may run out in between.
             wider = {name: np.zeros(room, dtype=getattr(self, name).dtype) for name in _COLUMNS}
             for name, new in wider.items():
                 column = getattr(self, name)
@@ -213,14 +213,14 @@ class Store:
         return np.arange(start, stop, dtype=np.int64)
 
     def count_arrivals(self, ids: np.ndarray) -> None:
-        """Note that the examples of these ids have been learned for good."""
+        """Count the examples of these ids as learned."""
         self.seen += len(ids)
         if ids.dtype == np.int64:
             self.next_id = max(self.next_id, int(ids.max(initial=-1)) + 1)
 
     @property
     def arrivals(self) -> tuple[int, int]:
-        """What `count_arrivals` changes."""
+        """The fields that `count_arrivals` changes."""
         return self.seen, self.next_id
 
     @arrivals.setter
@@ -232,7 +232,7 @@ class Store:
         return tuple(getattr(self, name)[slot] for name in _COLUMNS)
 
     def insert(self, slot: int, record: tuple[Any, ...]) -> None:
-        """Put an example into a slot, the present one of which becomes the last: undo a removal."""
+        """Undo a removal: put an example into a slot and move its present one to the end."""
         values = dict(zip(_COLUMNS, record, strict=True))
         self.append(np.zeros(1), np.zeros(1), self._one_id(values["_id"]))
         last = self._n - 1
@@ -248,11 +248,11 @@ class Store:
         return ids
 
     def expect_removals(self) -> None:
-        """Build the table of ids, so that removals, which come next, do not ask for memory."""
+        """Build the table of ids now, so that the removals that follow need no memory."""
         _ = self._slot_of
 
     def truncate(self, size: int) -> None:
-        """Take back the latest appends, also one that has failed on its way."""
+        """Undo the latest appends, including one that failed half-way."""
         self._known = None
         for name in _COLUMNS:
             getattr(self, name)[size:] = 0

@@ -1,4 +1,4 @@
-"""The writers of a model's state: the exact engine and, beside it, that of LASVM."""
+"""The two engines, which alone change the state of a model: the exact one and that of LASVM."""
 
 from supple.engine.engine import Engine
 from supple.engine.head import HeadReader

@@ -1,7 +1,7 @@
-"""The optimality conditions of a head, from scratch and with a bound on what rounding hides.
+"""The optimality conditions of a head, computed from scratch with a bound on the rounding error.
 
-Kx is computed anew in double precision. Where its rounding leaves open whether a variable meets
-its condition, the kernel values of that variable are computed again in extended precision.
+Kx is computed anew in double precision. If its rounding error is too large to decide whether a
+variable meets its condition, the kernel values of that variable are computed in extended precision.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ __all__ = ["PROMISED", "Audit", "audit"]
 PROMISED = 1e-8  # largest violation of an exact model, relative to the scale of the problem
 _UNIT = float(np.finfo(np.float64).eps) / 2.0
 _EXTENDED = float(np.finfo(np.longdouble).eps) / 2.0
-_SUMS = 1e-12  # what the sums over the groups may miss, relative to the sum of |x|
+_SUMS = 1e-12  # largest error of the sums over groups, relative to the sum of |x|
 _BLOCK = 1 << 21  # numbers in extended precision held at a time
 
 
 class Audit(NamedTuple):
-    """The largest KKT violation relative to the scale, and what it may be at most."""
+    """The largest KKT violation relative to the scale, and an upper bound on it."""
 
     kkt: float
     at_most: float
 
     @property
     def exact(self) -> bool:
-        """Whether the violation is within the promise, for certain."""
+        """Whether the upper bound is within the promise."""
         return self.at_most <= PROMISED
 
 
 def audit(core: Head, gram: Gram, kernel: Kernel) -> Audit:
     """Return how far the head `core` is from the optimum of its programme.
 
-    The scale is that of `Head::scale`: the largest |c| of open boxes, or what stands for it.
+    The scale is that of `Head::scale`: the largest |c| of open boxes, or its substitute.
     """
     F = core.expansion()
     scale = core.scale(F)
@@ -92,9 +92,9 @@ def _balanced(core: Head, x: np.ndarray) -> bool:
 
 
 def _roundings(kernel: Kernel, gram: Gram, slots: np.ndarray) -> float:
-    """Return how many roundings of the largest kernel value each term of Kx may be off."""
+    """Return the error bound of each term of Kx in roundings of the largest kernel value."""
     if not (isinstance(kernel, CoreKernel) and isinstance(gram, CoreGram)):
-        return 4.0  # the values are what the caller says they are
+        return 4.0  # the values of the caller count as exact
     rows = gram.rows(slots)
     terms = int(np.diff(rows.indptr).max(initial=0)) if sparse.issparse(rows) else rows.shape[1]
     return kernel.roundings(terms, float(gram.core.largest_norm))
@@ -119,7 +119,7 @@ def _expansion(
 
 
 def _dense(A: Any, B: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the rows in extended precision, of sparse ones the columns that are in use."""
+    """Return the rows in extended precision; of sparse rows only the columns in use."""
     if sparse.issparse(A):
         used = np.union1d(A.indices, B.indices)
         A, B = A[:, used].toarray(), B[:, used].toarray()

@@ -1,6 +1,6 @@
 """The decision functions of all heads, prepared once for many queries.
 
-An operation drops those of its engine; the first query after it prepares them again.
+Every operation drops them; the first query after it prepares them again.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["DecisionFunctions", "prepare"]
 
 
 class DecisionFunctions(NamedTuple):
-    """The decision functions of all heads at one moment. Nothing here changes."""
+    """The decision functions of all heads at one moment, immutable."""
 
     expansions: Decisions
     kernel: Kernel
@@ -74,9 +74,9 @@ def prepare(
 def _terms(
     machines: Mapping[Key, HeadState], scale: np.ndarray, plan: Plan, y: np.ndarray
 ) -> list[Terms]:
-    """Return the support vectors by the heads they take part in, with their coefficients there.
+    """Return the support vectors grouped by the heads that use them, with their coefficients.
 
-    Of k (k - 1) / 2 machines for pairs of k classes a vector is in k - 1.
+    With k classes a vector is in k - 1 of the k (k - 1) / 2 machines for pairs.
     """
     if not machines:
         return []

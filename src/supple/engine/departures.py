@@ -1,4 +1,4 @@
-"""One machine without each of its members in turn; afterwards it is as it was, to the last bit."""
+"""One head without each of its members in turn; the head is then restored to the last bit."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _AT_A_TIME = 64  # examples between two reports of progress
 
 
 class Departures(NamedTuple):
-    """Members that leave, each alone, and what the programme of the others is."""
+    """Members that leave, each alone, and the QP of the remaining members."""
 
     slots: NDArray[np.int64]
     targets: NDArray[np.float64]  # of the groups, one row for each
     stretch: NDArray[np.float64]  # of the boxes of all others
 
     def part(self, which: Any) -> Departures:
-        """Return some of them."""
+        """Return a selection of them."""
         return Departures(*(np.ascontiguousarray(column[which]) for column in self))
 
 
 class Answers(NamedTuple):
-    """Decision values of the members that left, and how they came about."""
+    """Decision values at the members that left, and how they were found."""
 
     value: NDArray[np.float64]
     doubt: NDArray[np.float64]  # values no larger than this may be 0
@@ -41,7 +41,7 @@ class Answers(NamedTuple):
 
 
 def departures(state: State, head: HeadState, slots: NDArray[np.int64]) -> Departures:
-    """Return the programmes without each of these members of a head."""
+    """Return the QPs without each of these members of a head."""
     problem, present = state.problem, np.array(head.core.target[: state.problem.groups])
     targets, stretch = np.tile(present, (len(slots), 1)), np.ones(len(slots))
     if not problem.needs_mass:
@@ -91,9 +91,9 @@ def move_without(core: Head, leaving: Departures, k: int) -> Move:
 def answers(
     state: State, head: HeadState, leaving: Departures, progress: Progress | None
 ) -> Answers:
-    """Return what a head says of these members when it has never seen them.
+    """Return the decision values of a head at these members, each computed without the member.
 
-    For the holder of the write lock, with Ctrl-C held back.
+    The caller holds the write lock and has shielded Ctrl-C.
     """
     core, n = head.core, len(leaving.slots)
     F, mu, rounding = np.empty(n), np.empty((n, state.problem.groups)), np.empty(n)
@@ -132,7 +132,7 @@ def answers(
 def _by_solver(
     core: Head, leaving: Departures, settings: Settings
 ) -> tuple[float, NDArray[np.float64], float, bool]:
-    """Return F, mu, their rounding, and whether they are exact, by whichever solver can."""
+    """Return F, mu, their rounding, and whether the solver met its tolerance."""
     saved = MemberValues(core)
     try:
         result = solve(core, move_without(core, leaving, 0), settings, cold=False)

@@ -42,17 +42,17 @@ class Engine:
     ----------
     state : State
     memory : Memory, optional
-        Belongs to this engine from now on. All examples are kept by default.
+        Owned by this engine from now on. Default: KeepAll().
     """
 
     def __init__(self, state: State, memory: Memory | None = None) -> None:
         self.state = state
         self.memory = KeepAll() if memory is None else memory
         self.run = Run()
-        self.trials: list[Trial] = []  # that are under way, the innermost last
+        self.trials: list[Trial] = []  # open ones, the innermost last
 
     def what_if(self) -> Trial:
-        """Return a context at the end of which all its operations are undone."""
+        """Return a context that undoes all its operations at its end."""
         return Trial(self)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ class Engine:
         return self.run.report(op.step("unlearn", ids))
 
     def restart_without(self, ids: np.ndarray, kernel: Kernel) -> Step:
-        """Remove examples, and learn those that are left anew with another kernel."""
+        """Remove examples, and learn the remaining ones anew with another kernel."""
         state = self.state
         leaving = self.slots(ids)
         self._refuse_precomputed()
@@ -146,7 +146,7 @@ class Engine:
     ) -> Step:
         """Change hyper-parameters, starting from the present optimum.
 
-        Values for which a head that works now would have no solution are refused.
+        Raises if a head that has a solution would have none with the new values.
         """
         state = self.state
         with self.operation() as op:
@@ -190,7 +190,7 @@ class Engine:
             raise UnknownIdError(f"{error}{self.memory.fate(missing)}") from None
 
     def holding(self, ids: np.ndarray) -> np.ndarray:
-        """Return which of these examples are held, unless others are known to be parts of some."""
+        """Return which of these examples are held; raise if the memory has merged some of them."""
         held = self.state.holding(ids)
         if fate := self.memory.fate(ids[~held]):
             raise UnknownIdError(f"Not all of these ids are held.{fate}")
@@ -225,7 +225,7 @@ class Engine:
         weight = store.weight.copy()
         weight[slots], weight[leaving] = change.weight, 0.0
         concerned = np.concatenate([slots, leaving]) if len(slots) else leaving
-        concerned = np.sort(concerned)  # the order of a set changes no last digit
+        concerned = np.sort(concerned)  # makes the result independent of the order of a set
         counts = self._recount(store.y[concerned], store.weight[concerned], -1)
         if len(slots):
             counts = self._recount(store.y[slots], change.weight, +1, counts)
@@ -262,7 +262,7 @@ class Engine:
         leaving: np.ndarray = _NOBODY,
         other_kernel: bool = False,
     ) -> None:
-        """Bring all heads to the optimum for these weights; `slots` are the examples concerned."""
+        """Bring all heads to the optimum for these weights; `slots` are the changed examples."""
         state, settings = self.state, self.state.settings
         labels = sorted(code for code, count in counts.items() if count > 0)
         keys = state.plan.keys(labels) if op.n_present > len(leaving) else []
@@ -284,7 +284,7 @@ class Engine:
             heads[key] = head
         results: dict[Key, SolveResult] = {}
         try:
-            if fresh:  # which is rare in a stream
+            if fresh:  # rare in a stream
                 parts = self._members_of_new(op, list(fresh), leaving)
                 results = self._start(fresh, parts, examples, problem)
                 if not results:
@@ -321,7 +321,7 @@ class Engine:
         examples: Examples,
         problem: Problem,
     ) -> dict[Key, SolveResult]:
-        """Bring new heads to their first optimum together, or none if that cannot be done."""
+        """Bring all new heads to their first optimum in one call, or none if one has to wait."""
         if not self.state.settings.can_batch_start:
             return {}
         with Interruptible(), self.run.progress or SILENCE:
@@ -349,7 +349,7 @@ class Engine:
         counts: Counter[int],
         leaving: np.ndarray,
     ) -> None:
-        """Solve again by SMO alone, without a claim of exactness: the kernel is indefinite."""
+        """Solve again by SMO alone, not exactly: the kernel is indefinite."""
         warn_user(
             "The kernel matrix is not positive semi-definite: the model is a stationary point "
             "found by SMO, with no claim of exactness (exact_ is False).",
@@ -359,7 +359,7 @@ class Engine:
         self._reconcile(op, slots, weight, counts, leaving=leaving)
 
     def _warn(self, kkt: float) -> None:
-        """Warn if a head has ended `kkt` from its optimum, or has an optimum without a margin."""
+        """Warn if the KKT violation `kkt` is too large, or if an optimum has no margin."""
         settings = self.state.settings
         limit = settings.max_iter
         if kkt > 0.0 and (limit >= 0 or not settings.exact):

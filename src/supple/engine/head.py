@@ -43,7 +43,7 @@ class Plan(Protocol):
 
 @dataclass(frozen=True)
 class Examples:
-    """The examples as an operation wants them: labels, new weights, kernel matrix."""
+    """The examples during an operation: labels, new weights, kernel matrix."""
 
     y: np.ndarray
     weight: np.ndarray
@@ -80,7 +80,7 @@ def effective_weight(
 
 
 def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: np.ndarray) -> Rows:
-    """Return the rows of these examples, unless they are too large to compute with."""
+    """Return the rows of these examples; raise if their values are too large."""
     cost = "C (or nu) times sample_weight times class_weight"
     with np.errstate(over="ignore", divide="ignore"):
         rows = problem.rows(t, weight, diagonal)
@@ -100,9 +100,9 @@ def checked_rows(problem: Problem, t: np.ndarray, weight: np.ndarray, diagonal: 
 
 @dataclass(slots=True)
 class HeadState:
-    """A head that is `ready`, or waits for examples and then says why in `reason`.
+    """A head that is `ready`, or waits for examples; `reason` then says why.
 
-    A waiting head holds its members with empty boxes, so that x = 0.
+    The members of a waiting head have empty boxes, so that x = 0.
     """
 
     key: Key
@@ -118,7 +118,7 @@ class HeadState:
 
     @property
     def record(self) -> tuple[bool, str, int, bool]:
-        """Everything but the key and the state in the core."""
+        """All fields except the key and the state in the core."""
         return self.ready, self.reason, self.iterations, self.converged
 
     @record.setter
@@ -126,7 +126,7 @@ class HeadState:
         self.ready, self.reason, self.iterations, self.converged = values
 
     def restorer(self) -> Callable[[], None]:
-        """Return a function that puts the head back to its present state."""
+        """Return a function that restores the present state of the head."""
         return _Restorer(self, self.core.save(), *self.record)
 
     def to_arrays(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class HeadState:
     def from_arrays(
         cls, key: Key, gram: Gram, problem: Problem, arrays: dict[str, Any]
     ) -> HeadState:
-        """Build the head again."""
+        """Rebuild the head."""
         head = cls.empty(key, gram, problem)
         core = head.core
         core.admit(arrays["slot"], arrays["c"], arrays["group"])
@@ -174,7 +174,7 @@ class HeadState:
         if reason is not None:
             return self._wait(reason, problem.per)
         if not self.ready and len(slots) < self.core.members:
-            # The head wakes up: all boxes open, not only those of the examples concerned.
+            # The head becomes ready: all boxes open, not only those of the changed examples.
             rows = examples.rows(self.key, self.core.slot, problem)
             variables = np.arange(self.core.members * problem.per)
         move = Move(variables, rows.lo, rows.hi, rows.ridge, problem.targets(t, mass))
@@ -194,7 +194,7 @@ class HeadState:
     def close(self, slots: np.ndarray, problem: Problem, settings: Settings) -> SolveResult:
         """Bring the head to the optimum without these members, whose boxes close.
 
-        For a head that is ready, of a problem whose targets do not depend on the members.
+        The head must be ready, and the targets of its problem must not depend on the members.
         """
         variables = self.core.variables_at(slots)
         zero = np.zeros(len(variables))
@@ -220,10 +220,10 @@ class HeadState:
 
 @dataclass(slots=True)
 class _Restorer:
-    """Puts a head back.
+    """Restores a head.
 
     One object, where a closure is six: a model of many classes makes hundreds of them in every
-    update, and Python's collector of garbage begins a search whenever 700 objects have come.
+    update, and Python's garbage collector starts a search after every 700 new objects.
     """
 
     head: HeadState
@@ -247,12 +247,12 @@ def start_together(
 ) -> list[SolveResult]:
     """Bring empty heads to their first optimum, in one call of the core.
 
-    Nothing is done, and the result is empty, if one of them has to wait for more examples.
+    If one of them has to wait for more examples, do nothing and return an empty result.
     """
     weight = effective_weight(examples.y, examples.weight, examples.class_weight)[parts.places]
     diagonal = examples.gram.diagonal(parts.places) if problem.needs_diagonal else parts.t
     rows = checked_rows(problem, parts.t, weight, diagonal)
-    masses = [(_NOTHING, _NOTHING)]  # one for all
+    masses = [(_NOTHING, _NOTHING)]  # shared by all heads
     if problem.needs_mass:
         masses = list(zip(parts.split(parts.t), parts.split(weight), strict=True))
     if any(problem.obstacle(*mass) for mass in masses):
@@ -280,12 +280,11 @@ def _variables(members: np.ndarray, per: int) -> np.ndarray:
 
 
 class MemberValues(NamedTuple):
-    """The members of a head: how much each counts, and how far it is from counting more.
+    """Coefficients and slacks of the members of a head.
 
-    The slack of a variable is its gradient without the ridge, turned so that it is y f - 1 for a
-    class label y: a variable with a positive slack is 0, one with a negative slack at its other
-    bound, or where the ridge makes up for it. Members whose box is empty have no slack, infinity
-    here.
+    The slack of a variable is its gradient without the ridge, with the sign of y f - 1 for a class
+    label y. A variable with a positive slack is 0. One with a negative slack is at its other
+    bound, or where the ridge balances the slack. Members with an empty box have slack infinity.
     """
 
     slots: np.ndarray
@@ -294,7 +293,7 @@ class MemberValues(NamedTuple):
 
 
 class HeadReader:
-    """What readers see of a head. Valid until the next change of the engine."""
+    """Read access to a head, valid until the next operation of the engine."""
 
     def __init__(self, head: HeadState, problem: Problem) -> None:
         self._head = head
@@ -312,7 +311,7 @@ class HeadReader:
 
     @property
     def decision_rule(self) -> DecisionRule:
-        """How the decision function reads the state."""
+        """The decision function in terms of Kx and k(z, z)."""
         core = self._head.core
         return self._problem.decision_rule(core.mu, core.rounding())
 
@@ -332,7 +331,7 @@ class HeadReader:
         return self.decision_rule.scale * self._expansion()[1]
 
     def member_values(self) -> MemberValues:
-        """Return coefficients and slacks of all members, by the Kx carried along."""
+        """Return coefficients and slacks of all members, from the current Kx."""
         core, per = self._head.core, self._problem.per
         if core.rough:
             core.refresh()
@@ -346,8 +345,8 @@ class HeadReader:
     def bounding(self) -> np.ndarray:
         """Return the slots of members at 0 that bound mu of a group without margin variable.
 
-        Without them mu could be another one: it must be at least c - Kx of every variable that
-        may rise, and at most that of every one that may fall.
+        There mu is at least c - Kx of every variable that may rise, and at most that of every
+        variable that may fall; without these members the bounds would change.
         """
         core = self._head.core
         if core.rough:

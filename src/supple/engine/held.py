@@ -1,4 +1,4 @@
-"""What a memory sees of the examples held."""
+"""The view of the examples held that a memory gets."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from supple.engine.operation import Operation
 
 __all__ = ["Held"]
 
-_LIGHTEST = float(np.finfo(np.float64).tiny)  # no 0 / 0 for two examples without weight
+_LIGHTEST = float(np.finfo(np.float64).tiny)  # avoids 0 / 0 for two examples without weight
 
 
 class Held:
-    """The examples that have not left, in the order of `slots`. Computed as it is asked for.
+    """The examples that have not left, in the order of `slots`; columns are computed on access.
 
     Valid until the next change of the state.
     """
@@ -30,12 +30,12 @@ class Held:
 
     @cached_property
     def slots(self) -> np.ndarray:
-        """Where the examples are, ascending."""
+        """Positions of the examples, ascending."""
         return self._op.present()
 
     @property
     def ids(self) -> np.ndarray:
-        """Permanent names."""
+        """Permanent ids."""
         return np.asarray(self._state.store.ids[self.slots])
 
     @property
@@ -50,7 +50,7 @@ class Held:
 
     @property
     def arrival(self) -> np.ndarray:
-        """How many examples had come before each."""
+        """Number of examples that came before each."""
         return np.asarray(self._state.store.arrival[self.slots])
 
     @property
@@ -74,20 +74,20 @@ class Held:
         return np.asarray(chosen[self.slots])
 
     def _readers(self) -> Iterable[HeadReader]:
-        """Return readers of heads, which may compute a Kx anew that is known roughly only."""
+        """Return readers of heads; they refresh Kx if its error bound is too large."""
         for head in self._state.head_states.values():
             self._op.protect(head)
         return self._state.heads.values()
 
     def support(self) -> np.ndarray:
-        """Return which examples are support vectors of a head; all, while there is no head."""
+        """Return which examples are support vectors of a head; all if there is no head."""
         heads = self._state.heads.values()
         if not heads:
             return np.ones(len(self), dtype=bool)
         return self._mask(np.concatenate([head.slots for head in heads]))
 
     def needed(self) -> np.ndarray:
-        """Return which examples no head can do without: support vectors, those that bound mu."""
+        """Return which examples some head needs: its support vectors, and those that bound mu."""
         bounding = [head.bounding() for head in self._readers()]
         return self.support() | self._mask(np.concatenate([np.empty(0, dtype=np.int64), *bounding]))
 
@@ -104,7 +104,7 @@ class Held:
         return size[self.slots], slack[self.slots]
 
     def closest_pair(self) -> tuple[int, int] | None:
-        """Return the slots of the two examples, of one class, whose merger costs least.
+        """Return the slots of the two examples of one class that cost least to merge.
 
         The earlier one comes first; None if every example is the only one of its class.
         """
@@ -119,7 +119,7 @@ class Held:
         return int(self.slots[order[first]]), int(self.slots[order[second]])
 
     def error(self, slots: np.ndarray) -> float:
-        """Return an estimate of the error on some examples, NaN while there is no machine."""
+        """Return an estimate of the error on some examples, NaN if there is no machine."""
         judge = self._op.run.judge
         assert judge is not None
         return judge(slots)

@@ -1,4 +1,4 @@
-"""The engine of LASVM: one look at each example, and only the current expansion is kept."""
+"""The engine of LASVM: it visits each example once and keeps only the current expansion."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ from supple.progress import SILENCE
 __all__ = ["OnlineEngine", "Schedule"]
 
 _SEEDS = 5  # examples of a new class that are processed before all others
-_SAMPLE = 50  # candidates looked at by a selection
-_DULL = 5  # autoactive: so many candidates within the margin are enough
-_CHUNK = 50  # examples that the core is given at a time
-_SWEEP = 200  # examples of a batch between two looks for idle ones
+_SAMPLE = 50  # candidates of one selection
+_DULL = 5  # autoactive: stop after this many candidates within the margin
+_CHUNK = 50  # examples passed to the core at a time
+_SWEEP = 200  # examples between two searches for idle ones
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How a batch is worked through."""
+    """How a batch is processed."""
 
     selection: str  # random, gradient, active or autoactive
     epochs: int
-    share: float  # of the examples that is processed in an epoch
+    share: float  # of the examples, processed in an epoch
     reprocess: int  # steps after each example
 
 
 @dataclass(frozen=True)
 class _Work:
-    """A batch on its way."""
+    """A batch in progress."""
 
     X: Any
     y: np.ndarray
     codes: np.ndarray
     weight: np.ndarray
-    bound: np.ndarray  # of the variables: C times all weights
+    bound: np.ndarray  # of the variables: C times the weights
     ids: np.ndarray
     groups: np.ndarray | None
     feed: Any
@@ -57,16 +57,16 @@ class _Work:
 class OnlineEngine:
     """LASVM machines: PROCESS and REPROCESS instead of exact optima.
 
-    The examples held are those that some head uses or may soon use; all others are gone.
+    Only examples that some head uses or may soon use are held.
 
     Parameters
     ----------
     state : State
     schedule : Schedule
     seed : int or None
-        Of the order of the examples.
+        Determines the order of the examples.
     memory : Memory
-        Says how many examples may be held; the closest are merged if there are more.
+        Sets how many examples may be held; beyond that the closest two are merged.
     """
 
     def __init__(self, state: State, schedule: Schedule, seed: int | None, memory: Memory) -> None:
@@ -76,14 +76,14 @@ class OnlineEngine:
         self.run = Run()
         self.processed = 0  # examples that PROCESS has seen
         self._random = np.random.default_rng(seed)
-        self._copied = False  # since the last operation
-        self._unswept = 0  # examples visited since the last look for idle ones
+        self._copied = False  # pickled or copied since the last operation
+        self._unswept = 0  # examples visited since the last search for idle ones
         self._team: Team | None = None  # derived from the heads
         self._counted: list[HeadState] = []  # heads that took steps in the last operation
 
     def __getstate__(self) -> dict[str, Any]:
-        # Kx is not saved. Computed afresh before the next operation here as well, it is the same
-        # to the last bit in both, and so is what they do then.
+        # Kx is not saved. It is computed afresh here as well before the next operation, so that the
+        # original and the copy continue identically.
         self._copied = True
         return self.__dict__ | {
             "state": self.state.__getstate__(),
@@ -111,7 +111,7 @@ class OnlineEngine:
         ids: np.ndarray | None,
         groups: np.ndarray | None = None,
     ) -> Step:
-        """Work through a batch."""
+        """Process a batch."""
         ids = self.state.number(ids, X.shape[0])
         with self._operation() as op:
             op.open_gram(X)
@@ -126,12 +126,12 @@ class OnlineEngine:
     def finish(self, *, after: Step | None = None) -> Step:
         """Step until no pair of examples held violates the conditions by more than `tol`.
 
-        The model warns if the limit on the steps comes first.
+        Warns if the limit on the steps is reached first.
 
         Parameters
         ----------
         after : Step, optional
-            The operation that this is the end of; its steps count as well.
+            The operation that this call completes; its steps are added.
         """
         steps = {}
         with self._operation() as op:
@@ -223,7 +223,7 @@ class OnlineEngine:
         return self._team
 
     def _classes(self) -> set[int]:
-        """Return the codes of the classes that have an example here."""
+        """Return the codes of the classes that have an example."""
         return {code for code, count in self.state.per_class.items() if count > 0}
 
     def _open(self, keys: Sequence[Key]) -> dict[Key, HeadState]:
@@ -237,7 +237,7 @@ class OnlineEngine:
         return heads
 
     def _work_through(self, op: TeamOperation, work: _Work) -> None:
-        """Visit examples, with a look for idle ones from time to time."""
+        """Visit examples, and sweep out idle ones from time to time."""
         usable = np.flatnonzero(work.weight > 0.0)
         share = max(1, round(self.schedule.share * len(usable))) if len(usable) else 0
         done, to_do, progress = 0, self.schedule.epochs * share, self.run.progress
@@ -284,14 +284,14 @@ class OnlineEngine:
         return seeds
 
     def _choose(self, op: TeamOperation, work: _Work, waiting: list[int]) -> int:
-        """Take the next position out of those waiting, which are in random order."""
+        """Remove the next position from `waiting`, which is in random order, and return it."""
         selection = self.schedule.selection
         if not self.state.head_states:
             return waiting.pop()
         best, smallest, inside = 1, np.inf, 0
         step = 10 if selection == "autoactive" else _SAMPLE
         for first in range(0, min(2 * _SAMPLE if step == 10 else _SAMPLE, len(waiting)), step):
-            # Positions are counted from the end, so that the chosen one is cheap to take out.
+            # Counted from the end, where the chosen position is cheap to remove.
             places = list(range(first + 1, min(first + step, len(waiting)) + 1))
             scores = self._scores(op, work, [waiting[-p] for p in places])
             inside += int((scores < 1.0).sum())
@@ -300,7 +300,7 @@ class OnlineEngine:
             if inside >= _DULL and step == 10:
                 break
         waiting[-best], waiting[-1] = waiting[-1], waiting[-best]
-        # Candidates that were not chosen go back to a random place.
+        # The other candidates go back to random places.
         k = waiting.pop()
         for p in range(1, min(step, len(waiting)) + 1):
             q = int(self._random.integers(1, len(waiting) + 1))
@@ -308,7 +308,7 @@ class OnlineEngine:
         return k
 
     def _scores(self, op: TeamOperation, work: _Work, candidates: list[int]) -> np.ndarray:
-        """Return how far each is from the boundary; for gradient selection on its right side."""
+        """Return the distance of each from the boundary, with a sign for gradient selection."""
         op.team.core.settle()
         f = self.state.decision_functions().decide(work.X[candidates], self.run.threads)
         if self.schedule.selection != "gradient":
@@ -324,7 +324,7 @@ class OnlineEngine:
     def _visit(self, op: TeamOperation, work: _Work, part: np.ndarray, *, fresh: bool) -> None:
         """PROCESS examples in their heads, then REPROCESS, one after the other.
 
-        Those that are held, if not all are `fresh`, only make their heads REPROCESS.
+        Unless all are `fresh`, examples that are already held only make their heads REPROCESS.
         """
         store = self.state.store
         slots = np.full(len(part), -1)
@@ -344,12 +344,12 @@ class OnlineEngine:
             self.state.per_class.update(work.codes[kept].tolist())
 
     def _sweep(self, op: TeamOperation) -> None:
-        """Let go the members that are idle, and the examples that are then in no head."""
+        """Remove idle members, and the examples that are then in no head."""
         self._unswept = 0
         slots, state = op.team.core.sweep(), self.state
         if not len(slots):
             return
-        # Of every class one example stays, whatever happens.
+        # Every class keeps one example.
         codes = state.store.y[slots].astype(np.int64)
         for code, count in Counter(codes.tolist()).items():
             if count == state.per_class[code]:
@@ -363,7 +363,7 @@ class OnlineEngine:
     def _set_constants(self, op: TeamOperation, finished: Mapping[int, int]) -> int:
         """Set the constants of the decision functions; return the steps of all heads.
 
-        Those of heads that were `finished` are known.
+        The steps of heads that were `finished` are given.
         """
         heads, tol = op.team.heads, self.state.settings.tol
         records = op.team.core.settle()

@@ -1,4 +1,4 @@
-"""One change of a state: it succeeds as a whole, or the state is as it was."""
+"""One change of a state, as a transaction."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ __all__ = ["Operation"]
 
 
 class Operation:
-    """A transaction on the tables of a state, whichever engine makes it.
+    """A transaction on the tables of a state.
 
-    Examples that were held when it began stay in their slots until it has succeeded: those that
-    leave keep an empty box, or no membership in any head, until then. New examples come behind
-    them. To go back is therefore to cut the tables off at their former length and to restore the
-    heads from one snapshot each, which asks for no kernel value.
+    The examples held at its beginning stay in their slots until it has succeeded. Until then,
+    those that leave have empty boxes or are in no head. New examples are appended. A rollback
+    therefore truncates the tables to their former length and restores each head from a snapshot,
+    without computing any kernel value.
 
     Parameters
     ----------
     state : State
     run : Run
     keep : list of callable, optional
-        Gets what undoes the operation when it has succeeded, in the order it was done.
+        Receives the undo functions of a successful operation, in the order of its changes.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Operation:
         self.forgotten: list[Any] = []  # ids of examples that the memory let go
         self._kkt = 0.0
         self._iterations: Counter[Key] = Counter()
-        self._leaving: list[int] = []  # slots of old examples that have left, members still
+        self._leaving: list[int] = []  # slots of old examples that have left, still members
         self._dismissed: list[int] = []  # the same, members no longer
         self._protected: set[Key] = set()
         self._appended = self._weight_saved = False
@@ -59,7 +59,7 @@ class Operation:
     # ------------------------------------------------------------------ begin and end
 
     def also_restore(self, restore: Callable[[], None]) -> None:
-        """Call `restore`, too, if the operation fails."""
+        """Also call `restore` if the operation fails."""
         self._others.append(restore)
 
     def __enter__(self) -> Self:
@@ -86,7 +86,7 @@ class Operation:
         self._transaction.__exit__(kind, error, trace)
 
     def _conclude(self) -> None:
-        """Remove the examples that have left: the last step, as it cannot be undone."""
+        """Remove the examples that have left: the last step, since it cannot be undone."""
         for key, number in self._iterations.items():
             if key in self.state.head_states:
                 self.state.head_states[key].iterations = number
@@ -97,7 +97,7 @@ class Operation:
             self._take_out(leaving)
 
     def _expect_return(self, slots: np.ndarray) -> None:
-        """Note how examples that are about to leave these slots, ascending, come back."""
+        """Record how the examples at these ascending slots, which will leave, come back."""
         state, gram, store = self.state, self.state.gram, self.state.store
         assert gram is not None
         for head in state.head_states.values():
@@ -105,7 +105,7 @@ class Operation:
         rows, records = state.points(slots), [store.record(slot) for slot in slots.tolist()]
 
         def put_back() -> None:
-            # Each left by a move of the last example into its slot: the last to leave comes first.
+            # Each removal moves the last example into the freed slot: undo in reverse order.
             for k, slot in enumerate(slots.tolist()):
                 if slot == gram.size:
                     gram.append(rows[k : k + 1])
@@ -169,10 +169,10 @@ class Operation:
     def merge(
         self, memory: Memory, slots: tuple[int, int]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Let one example stand for two of the same class; the heads have yet to follow.
+        """Replace two examples of one class by one in the tables, not yet in the heads.
 
-        That is the mean of both, or, where there is no mean or no name for it, the heavier one, and
-        of equal ones the later. Return its slot, its new weight, and the slots that leave.
+        The new one is their mean; if there is no mean or no id for it, the heavier one stays, of
+        equal ones the later. Return its slot, its new weight, and the slots that leave.
         """
         store, pair = self.state.store, np.array(slots)
         weight, (one, other) = store.weight[pair], store.ids[pair].tolist()
@@ -204,7 +204,7 @@ class Operation:
         return store.append(mean, np.zeros(1), one, np.array([group], dtype=object), arrival)
 
     def open_gram(self, X: Any) -> None:
-        """Make the Gram matrix, if there is none, for points like X; be ready to cut it off."""
+        """Make a Gram matrix for points like X if there is none; a rollback truncates it."""
         state, before = self.state, self.before
         if state.gram is None:
             state.gram = state.empty_gram(X)
@@ -224,7 +224,7 @@ class Operation:
         store.set_weight(slots, weight)
 
     def let_go(self, slots: np.ndarray) -> None:
-        """Remove examples that are in no head, or whose boxes are empty and variables 0."""
+        """Remove examples that are in no head, or have empty boxes and x = 0."""
         self.set_weight(slots, 0.0)
         new = slots >= self.before
         if not new.any():
@@ -234,7 +234,7 @@ class Operation:
         self._take_out(np.sort(slots[new]))
 
     def _dismiss_leaving(self) -> None:
-        """Spare the heads the examples that have left, as the operation goes on."""
+        """Take examples that have left out of the heads before the operation goes on."""
         if not self._leaving:
             return
         slots = np.array(self._leaving, dtype=np.int64)
@@ -266,7 +266,7 @@ class Operation:
             self.undo.append(head.restorer())
 
     def note(self, results: Mapping[Key, SolveResult]) -> None:
-        """Note what the solvers did in heads, all of which are at an optimum again."""
+        """Record what the solvers did in heads, which are all optimal again."""
         self.results += results.values()
         self._kkt = max((r.kkt for r in results.values()), default=0.0)
         for key, result in results.items():

@@ -1,4 +1,4 @@
-"""How far apart the examples of a machine are in feature space."""
+"""The largest distance between examples of a machine in feature space."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ _AT_A_TIME = 256
 
 
 class Radius:
-    """R^2, the largest k(x, x) - k(x, x') among examples, for a set of them that may grow.
+    """R^2, the largest k(x, x) - k(x, x') of a growing set of examples.
 
-    Of more than 4000 examples not all kernel values are looked at. Then it is a bound: 1 for
-    kernels of distances, whose values are between 0 and 1, and for others the largest k(x, x) +
-    sqrt(k(x, x) k(x', x')), since no kernel value is below minus the root (Cauchy and Schwarz).
+    Beyond 4000 examples it is an upper bound: 1 for kernels of distances, whose values are between
+    0 and 1, and for others the largest k(x, x) + sqrt(k(x, x) k(x', x')) (Cauchy-Schwarz).
     """
 
     def __init__(self) -> None:
@@ -29,7 +28,7 @@ class Radius:
     def squared(self, state: State, slots: NDArray[np.int64]) -> tuple[float, bool]:
         """Return R^2 of the examples at these slots, ascending, and whether it is exact.
 
-        If those of the last call are among them, only the pairs with a new one are looked at.
+        If they include those of the last call, only pairs with a new example are computed.
         """
         diagonal = state.diagonal(slots)
         if len(slots) > _MOST:

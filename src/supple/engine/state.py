@@ -1,4 +1,4 @@
-"""The state of a model: examples, kernel matrix, heads. Read by all, changed by operations only."""
+"""The state of a model: examples, kernel matrix, heads. Only operations change it."""
 
 from __future__ import annotations
 
@@ -61,8 +61,8 @@ class State:
         self.per_class: Counter[int] = Counter()  # examples with positive weight
         self._cache_bytes = cache_bytes
         self._keep_all_rows = keep_all_rows
-        self._evaluated = 0  # kernel values, before the present Gram matrix was made
-        # Derived, since the latest operation.
+        self._evaluated = 0  # kernel values computed before the present Gram matrix was made
+        # Derived after the latest operation.
         self._audited: list[Audit] | None = None
         self._functions: DecisionFunctions | None = None
 
@@ -137,7 +137,7 @@ class State:
         self.store.set_scaling(self.store.weight > 0.0)
 
     def forget_scale(self) -> None:
-        """Forget where the scale of the kernel comes from."""
+        """Note that the scale of the kernel comes from no example held."""
         self.store.set_scaling(False)
 
     # ------------------------------------------------------------------ kernel values
@@ -148,7 +148,7 @@ class State:
         return self._evaluated + (0 if self.gram is None else int(self.gram.core.evaluations))
 
     def count_evaluations(self, number: int) -> None:
-        """Let `kernel_evaluations` be this number."""
+        """Set `kernel_evaluations`."""
         self._evaluated += number - self.kernel_evaluations
 
     def points(self, slots: np.ndarray) -> Any:
@@ -167,13 +167,13 @@ class State:
         return self.gram.diagonal(slots)
 
     def empty_gram(self, X: Any) -> Gram:
-        """Return a Gram matrix without examples, made for points like those of X."""
+        """Return an empty Gram matrix for points like those of X."""
         gram = gram_for(self.kernel, X, self._cache_bytes)
         gram.core.keep_all_rows = self._keep_all_rows
         return gram
 
     def replace_gram(self, X: Any) -> None:
-        """Hold the points X, under the present kernel, instead of those held."""
+        """Replace the points held by X, under the present kernel."""
         self._evaluated = self.kernel_evaluations
         self.gram = self.empty_gram(X)
         self.gram.append(X)
@@ -198,7 +198,7 @@ class State:
 
     @property
     def converged(self) -> bool:
-        """Whether the latest operation met the optimality conditions as promised."""
+        """Whether the latest operation met its tolerance in all heads."""
         return all(head.converged for head in self.head_states.values())
 
     @property
@@ -208,7 +208,7 @@ class State:
 
     @property
     def exact(self) -> bool:
-        """Whether every head is known to be at its exact optimum, by an audit from scratch.
+        """Whether an audit from scratch certifies every head as exact.
 
         Never with an indefinite kernel, whose optimum is not unique.
         """
@@ -220,7 +220,7 @@ class State:
         return max((found.kkt for found in self._audits()), default=0.0)
 
     def _audits(self) -> list[Audit]:
-        """Return the audit of every head, made at the first question after an operation."""
+        """Return the audits of all heads, computed at the first call after an operation."""
         if self._audited is None:
             gram = self.gram
             assert gram is not None or not self.head_states
@@ -234,8 +234,8 @@ class State:
     def decision(self, X: Any, threads: int = 1) -> np.ndarray:
         """Return the decision values of the rows of X, one column per head.
 
-        Columns of heads that are not ready are NaN. Threads may call it at once; if two prepare
-        the decision functions at the same time, these are equal and one of them is kept.
+        Columns of heads that are not ready are NaN. Several threads may call it at once; if two
+        prepare the decision functions at the same time, these are equal and either is stored.
         """
         functions = self._functions
         if functions is None:
@@ -250,13 +250,13 @@ class State:
         )
 
     def drop_derived(self) -> None:
-        """Drop what was computed from a state that changes."""
+        """Drop derived values before the state changes."""
         self._audited = self._functions = None
 
     # ------------------------------------------------------------------ copies
 
     def restorer(self) -> Callable[[], None]:
-        """Return a function that puts the tables back to the present ones, as they are then."""
+        """Return a function that restores the references to the present tables."""
         tables, arrivals = self.__dict__.copy(), self.store.arrivals
 
         def restore() -> None:
@@ -266,7 +266,7 @@ class State:
         return restore
 
     def __getstate__(self) -> dict[str, Any]:
-        # A copy throughout: the state may change before it is written to a file.
+        # Copies: the state may change before it is written to a file.
         own = self.__dict__ | {"_audited": None, "_functions": None}
         own["_evaluated"] = self.kernel_evaluations
         own["store"], own["per_class"] = self.store.copied(), self.per_class.copy()

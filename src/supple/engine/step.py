@@ -17,11 +17,11 @@ NOTHING = np.empty(0, dtype=np.int64)
 
 
 class Step(NamedTuple):
-    """What one operation did, with all that the memory ordered."""
+    """What one operation did, including the orders of the memory."""
 
     action: str
-    ids: np.ndarray  # that the operation was asked for
-    route: str  # of the machine that took most work; see supple.solvers.Route
+    ids: np.ndarray  # the examples named in the call
+    route: str  # of the machine with the most work; see supple.solvers.Route
     breakpoints: int
     iterations: int
     n_margin: int

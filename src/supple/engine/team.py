@@ -1,4 +1,4 @@
-"""The heads of LASVM, which the core changes together."""
+"""The heads of LASVM, which the core updates in one call."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["Team", "TeamOperation", "gather", "merge_closest"]
 
 
 class Team:
-    """The heads of a state, as long as it has no others.
+    """The heads of a state, valid until heads are added or removed.
 
     Parameters
     ----------
     state : State
     labels : sequence of int
-        Codes of all classes that may come.
+        Codes of all classes that may occur.
     """
 
     def __init__(self, state: State, labels: Sequence[int]) -> None:
@@ -45,12 +45,12 @@ class Team:
         self.core = Lasvm(state.gram.core, [head.core for head in self.heads], seats)
 
     def serves(self, state: State, labels: set[int]) -> bool:
-        """Whether these are the heads of the state, and all there need be for these classes."""
+        """Whether these are the heads of the state and suffice for these classes."""
         return self._of is state.head_states and labels <= self._codes
 
 
 def gather(state: State, heads: Sequence[HeadState]) -> None:
-    """Let all examples held be members of these heads, at 0 where they are no members yet."""
+    """Make all examples held members of these heads; new members start at 0."""
     if not heads:
         return
     store = state.store
@@ -64,14 +64,14 @@ def gather(state: State, heads: Sequence[HeadState]) -> None:
 
 
 class TeamOperation(Operation):
-    """An operation in which the core protects the heads, each before it changes."""
+    """An operation in which the core takes a snapshot of each head before it changes."""
 
     team: Team
 
     def use(self, team: Team) -> None:
-        """Let the heads of the team change from now on."""
+        """Take the heads of the team into the transaction."""
         self.team = team
-        # A copy: the counts before the operation are restored if it fails.
+        # A copy: a rollback restores the former counts.
         self.state.per_class = self.state.per_class.copy()
         team.core.begin()
         self.undo.append(team.core.restore)
@@ -101,10 +101,10 @@ class TeamOperation(Operation):
 
 
 def merge_closest(op: TeamOperation, memory: Memory, tau: float, reprocess: int) -> None:
-    """Merge the closest two examples of a class until the memory holds no more than it may.
+    """Merge the closest two examples of a class until the limit of the memory is met.
 
-    The mean takes over both coefficients, which leaves their sum as it is; REPROCESS follows. Of
-    every class one example stays.
+    The mean takes over both coefficients, whose sum is unchanged; REPROCESS follows. Every class
+    keeps one example.
     """
     state, store = op.state, op.state.store
     while memory.capacity is not None and op.n_present > memory.capacity:
@@ -116,7 +116,7 @@ def merge_closest(op: TeamOperation, memory: Memory, tau: float, reprocess: int)
         code = int(label[0])
         effective = effective_weight(label, total, state.class_weight)
         (bound,) = checked_rows(state.problem, np.ones(1), effective, effective).hi
-        for slot in leaving.tolist():  # no step until all coefficients are there
+        for slot in leaving.tolist():  # no step before all coefficients are in place
             steps = reprocess if slot == leaving[-1] else 0
             op.team.core.absorb(slot, int(into[0]), code, float(bound), tau, steps)
         op.set_weight(into, total)

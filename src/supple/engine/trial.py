@@ -15,10 +15,10 @@ __all__ = ["Trial"]
 
 
 class Trial:
-    """A context whose operations, each of which has succeeded, are undone at its end.
+    """A context that undoes its operations at its end, to the last bit.
 
-    Trials may be nested. The state is then what it was before, to the last bit: points and columns
-    of examples that left are kept and go back to their slots, heads are restored from snapshots.
+    Points and columns of examples that left go back to their slots, and heads are restored from
+    snapshots. Trials may be nested.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -36,7 +36,7 @@ class Trial:
         state = self._engine.state
         with Shielded():
             self._engine.trials.remove(self)
-            with ExitStack() as undoing:  # goes on to the end, whatever fails on the way
+            with ExitStack() as undoing:  # runs all undo functions even if one fails
                 undoing.callback(state.drop_derived)
                 undoing.callback(lambda: state.count_evaluations(self._before))
                 undoing.callback(lambda: state.store.set_scaling(self._scaling))

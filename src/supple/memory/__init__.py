@@ -1,4 +1,4 @@
-"""Memories: which examples to keep, forget or re-weight as new ones come.
+"""Memories: which examples to keep, forget or re-weight as new ones arrive.
 
 Every exact estimator takes one as its parameter `memory`.
 """

@@ -1,4 +1,4 @@
-"""What an engine asks of a memory, and the parameters that all memories have in common."""
+"""The interface of a memory to the engine, and the handling of its parameters."""
 
 from __future__ import annotations
 
@@ -48,32 +48,32 @@ class Held(Protocol):
 
 
 class Change(NamedTuple):
-    """What a memory orders: other weights, examples that leave, or two that become one."""
+    """A change that a memory orders: new weights, examples that leave, or two to merge."""
 
     slots: np.ndarray = _NO_SLOTS
     weight: np.ndarray = _NO_WEIGHT
     forget: np.ndarray = _NO_SLOTS
-    join: tuple[int, int] | None = None  # their slots
+    join: tuple[int, int] | None = None  # slots of the two to merge
 
 
 class Memory:
-    """A rule for which examples to keep, forget or re-weight as new ones come.
+    """A rule for which examples to keep, forget or re-weight as new ones arrive.
 
     Parameters are those of the constructor, as in scikit-learn: ``get_params``, ``set_params`` and
-    ``clone`` work, and so does a search over ``memory__size``. An estimator works with a copy of
-    the memory it was given; the copy is its attribute ``memory_`` and holds, in attributes that
-    end with an underscore, what is remembered of the past.
+    ``clone`` work, and so does a search over ``memory__size``. An estimator uses a copy of the
+    memory it was given. The copy is its attribute ``memory_``; attributes that end with an
+    underscore hold what it remembers.
     """
 
-    # Most examples held between two parts of a batch, if there is a limit.
+    # Limit on the examples held between two parts of a batch.
     capacity: int | None = None
-    # Whether the model is always that of `fit` on all examples that were not forgotten by name.
+    # Whether the model always equals `fit` on all examples except those forgotten by name.
     keeps_all: ClassVar[bool] = False
-    # Whether examples of different groups have become one.
+    # Whether examples of different groups have been merged.
     mixed = False
-    # What it counts, if it goes by examples, batches or time.
+    # What it counts: examples, batches or time.
     unit: str | None = None
-    # By which estimate of the error it chooses, if it does.
+    # The estimate of the error that it uses, if any.
     estimate: str | None = None
     rho: float = 1.0
 
@@ -91,40 +91,41 @@ class Memory:
         refuse_times(times, f"memory={self}")
 
     def before(self, held: Held) -> Change | None:
-        """Say what is to be done before new examples are learned."""
+        """Return the order to carry out before new examples are learned."""
         return None
 
     def after(self, held: Held) -> Change | None:
-        """Say what is to be done when a part of the new examples has been learned."""
+        """Return the order to carry out after each part of the new examples."""
         return None
 
     def search(self, held: Held) -> Iterator[Change]:
-        """Say what is to be done in the end, one change after the other.
+        """Yield the orders to carry out in the end.
 
-        Each is made before the next is asked for, so that the state between can be looked at.
+        Each is carried out before the next is requested, so that the memory can read the state in
+        between.
         """
         return iter(())
 
     def forgets(self, held: Held, ids: np.ndarray) -> None:
-        """Note that these examples leave, not by this memory's order; they still are held."""
+        """Note that these examples are about to leave without an order of this memory."""
 
     def reweights(self, ids: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Note that the user gives these examples other weights; return those to be in force."""
+        """Note new weights that the user gives; return the weights to use."""
         return weight
 
     def name_of_next(self, ids: np.ndarray) -> Hashable | None:
-        """Return an id for an example that two become, None if none can be made of such `ids`."""
+        """Return an id for a merged example, None if ids of this kind have no continuation."""
         return None
 
     def joined(self, ids: tuple[Hashable, Hashable], name: Hashable, *, mixed: bool) -> None:
-        """Note that two examples, of `mixed` groups, become one, which may have one's name."""
+        """Note that two examples, perhaps of `mixed` groups, become one, perhaps with an old id."""
 
     def fate(self, ids: np.ndarray) -> str:
-        """Say, to be put behind an error message, what became of examples that are not held."""
+        """Return a sentence for an error message: what became of examples that are not held."""
         return ""
 
     def restorer(self) -> Callable[[], None]:
-        """Return a function that puts back what is remembered now.
+        """Return a function that restores what is remembered now.
 
         Attributes are replaced, never changed in place.
         """
@@ -137,7 +138,7 @@ class Memory:
         return restore
 
     def copied(self) -> Self:
-        """Return a memory that remembers the same and goes on by itself."""
+        """Return an independent copy with what is remembered."""
         return copy.copy(self)
 
     # ------------------------------------------------------------------ parameters
@@ -150,7 +151,7 @@ class Memory:
     @classmethod
     @cache
     def _names(cls) -> list[str]:
-        # Kept, because every update compares the memory with that of the model.
+        # Cached: every update compares the memory with that of the model.
         return list(inspect.signature(cls).parameters)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -209,7 +210,7 @@ class Memory:
 
     def _check_count(self, name: str, least: int) -> None:
         value = getattr(self, name)
-        # NumPy counts a span of time among the integers.
+        # NumPy counts timedelta64 among the integers.
         count = isinstance(value, Integral) and not isinstance(value, bool | np.timedelta64)
         if not count or value < least:
             self._refuse(name, f"an int in the range [{least}, inf)")

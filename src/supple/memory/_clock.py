@@ -1,4 +1,4 @@
-"""When examples came: counted by examples, by batches, or by the time they are stamped with."""
+"""When examples arrived: in examples, in batches, or by timestamps."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ def in_seconds(span: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Clock:
-    """The moment of each example in a unit, by its arrival: how many examples had come before.
-
-    Immutable: a clock that goes on is another one.
+    """Maps arrivals (the number of examples before) to moments in a unit. Immutable.
 
     Examples
     --------
@@ -36,11 +34,11 @@ class Clock:
     """
 
     unit: str
-    # Batches: where each begins. Time: that of each example, from the arrival `first` on.
+    # Batches: the arrival at which each begins. Time: the timestamps from arrival `first` on.
     marks: np.ndarray = field(default_factory=lambda: np.empty(0))
     first: int = 0
-    dropped: int = 0  # batches of which no example is held any more
-    dated: bool | None = None  # whether the timestamps are datetimes; None: none have come
+    dropped: int = 0  # batches without an example held
+    dated: bool | None = None  # whether the timestamps are datetimes; None before the first
 
     def arrived(self, seen: int, n: int, times: np.ndarray | None) -> Clock:
         """Return the clock after `n` examples that follow `seen` others."""
@@ -66,7 +64,7 @@ class Clock:
         return replace(self, marks=np.concatenate([self.marks, times]), first=first, dated=dated)
 
     def _checked(self, times: np.ndarray) -> tuple[np.ndarray, bool]:
-        """Return timestamps as numbers, and whether they are datetimes, as all others must be."""
+        """Return timestamps as numbers, and whether they are datetimes; raise if kinds mix."""
         dated = times.dtype.kind == "M"
         if self.dated not in (None, dated):
             kinds = {True: "datetimes", False: "numbers"}
@@ -77,7 +75,7 @@ class Clock:
         return (times.astype("datetime64[us]").astype(np.int64) / 1e6 if dated else times), dated
 
     def moments(self, arrival: np.ndarray) -> np.ndarray:
-        """Return when the examples with these arrivals came, for those it has not dropped."""
+        """Return the moments of these arrivals, which have not been dropped."""
         if self.unit == "examples":
             return np.asarray(arrival, dtype=np.float64)
         if self.unit == "time":
@@ -86,11 +84,11 @@ class Clock:
         return np.asarray(number + self.dropped, dtype=np.float64)
 
     def now(self, seen: int) -> float:
-        """Return when the latest of `seen` examples came."""
+        """Return the moment of the latest of `seen` examples."""
         return float(self.moments(np.array([seen - 1]))[0])
 
     def without(self, arrival: int) -> Clock:
-        """Return a clock that has dropped what came before the example with this arrival."""
+        """Return a clock without the moments before this arrival."""
         if self.unit == "time":
             return replace(self, marks=self.marks[arrival - self.first :], first=arrival)
         number = max(int(np.searchsorted(self.marks, arrival, side="right")) - 1, 0)

@@ -1,4 +1,4 @@
-"""A window that finds its own size by the error that the learner expects of itself."""
+"""A window that chooses its size by an estimate of the error."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _KEPT_CHOICES = 200
 
 
 class WindowCandidate(NamedTuple):
-    """A window that was tried, and the error expected of the model on it."""
+    """A window that was tried, and the estimated error of its model."""
 
-    start: int  # arrival of its first example: how many examples of the stream came before
+    start: int  # arrival of its first example: number of examples before it
     n_batches: int
-    estimate: float  # NaN if there is no machine on it, as of one class
+    estimate: float  # NaN without a machine, say for one class
 
 
 class WindowChoice(NamedTuple):
     """The window chosen after a batch."""
 
-    n_seen: int  # examples of the stream up to then
+    n_seen: int  # examples so far
     start: int
     n_batches: int
     estimate: float
@@ -35,36 +35,36 @@ class WindowChoice(NamedTuple):
 
 
 class AdaptiveWindow(Memory):
-    """Keep the batches on which the learner expects the least error of itself.
+    """Keep the batches on which the estimated error of the model is least.
 
-    After each batch the windows of the latest 1, 2, ... batches are tried, by one exact machine
-    that grows from batch to batch, and the error of each on the latest examples is estimated from
-    its solution (Klinkenberg & Joachims 2000)::
+    After each batch, one exact machine grows over the windows of the latest 1, 2, ... batches, and
+    the error of each on the latest examples is estimated from its solution (Klinkenberg & Joachims
+    2000)::
 
         start = argmin_s  error of the machine on { i : arrival_i >= s },    s a start of a batch,
 
-    of equal ones the longest window. Then the model is the exact optimum on the window chosen.
-    Older examples stay beside it with weight 0, so that a window can grow again when a change was
-    brief; `forget` takes them away for good.
+    of equal ones the longest window. The model is then the exact optimum on the chosen window.
+    Older examples are held with weight 0, so that the window can grow again after a brief change;
+    `forget` removes them for good.
 
     Parameters
     ----------
     estimate : {"xi_alpha", "leave_one_out"}, default="xi_alpha"
-        How the error is estimated: by the bound of Joachims, of classifiers with the hinge loss, or
-        by leaving each of the latest examples out exactly, of classifiers and of regression.
+        How the error is estimated: by the bound of Joachims (classifiers with the hinge loss), or
+        by leaving out each of the latest examples exactly (classifiers and regression).
     n_estimated : int, default=None
-        How many of the latest examples the error is estimated on. None: those of the latest batch.
-        The smallest window tried covers them.
+        Number of latest examples on which the error is estimated. None: those of the latest batch.
+        The smallest window covers them.
     longest : int, default=50
-        Most batches held, in the window or beside it. None: all, so that the memory and the time
-        for each batch grow with the stream.
+        Most batches held, in the window or before it. None: all, so that memory and time per batch
+        grow with the stream.
     rho : float, default=1.0
         Factor of the bound, see :func:`supple.diagnostics.xi_alpha`.
 
     Attributes
     ----------
     window_start_ : int
-        Arrival of the first example in the window: how many examples of the stream came before.
+        Arrival of the first example in the window: number of examples before it.
     n_batches_ : int
         Batches in the window.
     window_search_ : tuple of WindowCandidate
@@ -105,7 +105,7 @@ class AdaptiveWindow(Memory):
         self.n_batches_ = 0
         self.window_history_: tuple[WindowChoice, ...] = ()
         self._clock = Clock("batches")
-        self._own: dict[Hashable, float] = {}  # the user's weights of those beside the window
+        self._own: dict[Hashable, float] = {}  # the user's weights of examples outside the window
 
     def check(self) -> None:
         self._check_choice("estimate", ("xi_alpha", "leave_one_out"))
@@ -124,7 +124,7 @@ class AdaptiveWindow(Memory):
         self._clock = clock
 
     def before(self, held: Held) -> Change | None:
-        """Let all step beside the window, which will grow from the new batch on."""
+        """Give all examples weight 0: the window grows anew from the new batch."""
         if not len(held):
             return None
         ids, weight = held.ids, held.weight
@@ -158,7 +158,7 @@ class AdaptiveWindow(Memory):
         leaving = beside & (own > 0.0)
         if leaving.any():
             yield Change(slots[leaving], np.zeros(int(leaving.sum())))
-        # Those of weight 0 too: a weight that they are given later must not take them inside.
+        # Also those of weight 0: a weight given later must not bring them into the window.
         self._own = dict(zip(held.ids[beside].tolist(), own[beside].tolist(), strict=True))
         self.window_start_, self.n_batches_ = choice.start, choice.n_batches
         history = (*self.window_history_, WindowChoice(seen, *choice, tuple(tried)))
@@ -176,7 +176,7 @@ class AdaptiveWindow(Memory):
         self._own = {i: weight for i, weight in self._own.items() if i not in gone}
 
     def reweights(self, ids: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        # Beside the window a weight is noted for the time when the window grows again.
+        # The weight of an example outside the window is noted until the window covers it again.
         beside = np.array([i in self._own for i in ids.tolist()], dtype=bool)
         noted = zip(ids[beside].tolist(), weight[beside].tolist(), strict=True)
         self._own = self._own | dict(noted)
@@ -186,8 +186,7 @@ class AdaptiveWindow(Memory):
 def _best(tried: list[WindowCandidate], before: int) -> WindowCandidate:
     """Return the candidate with the least estimate, of equal ones the longest.
 
-    Without any estimate, as of one class or of a batch without weight, the window goes on from
-    where it began `before`.
+    Without any estimate (one class, or a batch without weight) the window keeps its start `before`.
     """
     known = [candidate for candidate in tried if not math.isnan(candidate.estimate)]
     if not known:

@@ -12,7 +12,7 @@ from supple.memory.window import oldest
 
 __all__ = ["Budget", "least_relevant"]
 
-_NAMES = 100  # that a merged example remembers of those it stands for, the latest
+_NAMES = 100  # of merged examples that are remembered, the latest
 
 
 def least_relevant(size: np.ndarray, slack: np.ndarray, arrival: np.ndarray) -> int:
@@ -46,33 +46,32 @@ class _Merged(NamedTuple):
     """What a merged example stands for."""
 
     number: int
-    names: tuple[Hashable, ...]  # of these, the latest
+    names: tuple[Hashable, ...]  # the latest of these
 
 
 class Budget(Memory):
     """Keep at most `size` examples: merge the two closest, or let one go.
 
-    The examples are learned one by one, exactly. When more than `size` are held, `rule` says what
-    is done about it, exactly again, so that the model is always the optimum on the examples held:
+    The examples are learned one by one. When more than `size` are held, `rule` reduces them. Both
+    steps are exact, so that the model is always the optimum on the examples held:
 
-    - "merge": of a classifier the example that no machine needs leaves, x_i = 0 with the largest
-      margin. If there is none, and with other machines always, two examples of one class (any two,
-      if there are no classes) become one, those with the least::
+    - "merge": of a classifier, an example that no machine needs (x_i = 0) leaves, the one with the
+      largest margin. If there is none, and for other estimators always, the two examples of one
+      class (any two, if there are no classes) become one that have the least::
 
           |phi(x_i) - phi(x_j)|^2 w_i w_j / (w_i + w_j),
 
-      which is the growth of the variance around class means that it costs (Ward 1963). The new
-      example has the weighted mean of both, the sum of their weights and an id of its own: -1, -2
-      and so on, or "merged-1" where ids are strings. Objects that a kernel function compares have
-      no mean, and ids of other kinds no continuation: then the heavier of the two stays, with the
-      weight of both.
+      which is the resulting growth of the variance around class means (Ward 1963). The new example
+      is their weighted mean, with the sum of their weights and an id of its own: -1, -2 and so
+      on, or "merged-1" where ids are strings. If the examples are objects without a mean, or ids
+      have no continuation, the heavier of the two stays, with the weight of both.
     - "relevance": the example with the smallest weight leaves, max_h |x_hi| over the machines h,
       among equals the one with the largest margin, then the oldest (Tax & Laskov 2003). Where
       classes overlap, examples on the wrong side have the largest weights and fill the memory.
     - "oldest": the example that came first leaves, as in a :class:`Window`.
 
-    What was merged cannot be forgotten by name: `forget` refuses and says what it became part of.
-    Exact unlearning needs a memory that keeps examples.
+    Merged examples cannot be forgotten by id: `forget` raises and names the example that stands for
+    them. Exact unlearning needs a memory that keeps examples.
 
     Parameters
     ----------
@@ -80,7 +79,7 @@ class Budget(Memory):
         Most examples held between two examples of the stream, at least 2. With fewer examples than
         classes, classes are forgotten.
     rule : {"merge", "relevance", "oldest"}, default="merge"
-        What is done when there are more.
+        How to reduce them, see above.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Examples count less as they grow old."""
+"""Weights that fall with the age of the examples."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _HALVES = 10  # half-lives after which an example is forgotten
 
 
 class Decay(Memory):
-    """Let the weight of an example fall to one half with every `half_life` that passes.
+    """Halve the weight of an example with every `half_life` that passes.
 
-    Example i, of which the user's weight is w_i, counts now::
+    With the user's weight w_i, example i now has the weight::
 
         w_i 2^(-(t(now) - t(moment_i)) / 16),    t(s) = floor(16 s / half_life),
 
-    that is w_i 2^(-age_i / half_life) in sixteen equal steps for each half. By examples, the
-    weights do not depend on how these are divided into batches. All weights fall together, and the
-    model is the exact optimum of the weights in force. An example is forgotten after ten
-    half-lives, when it counts 1/1024 of its own weight, so that about ten half-lives of examples
-    are held. Klinkenberg & Joachims (2000) name such weights beside windows; Rüping (2001) asks
-    for weights below 1 where concepts drift.
+    that is w_i 2^(-age_i / half_life) in sixteen equal steps for each half. With
+    ``unit="examples"`` the weights do not depend on the division into batches. All weights fall
+    at the same time, and the model is the exact optimum for the present weights. An example is
+    forgotten after ten half-lives, at 1/1024 of its weight, so that about ten half-lives of
+    examples are held. Klinkenberg & Joachims (2000) name such weights beside windows; Rüping
+    (2001) asks for weights below 1 where concepts drift.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Decay(Memory):
         self.half_life = half_life
         self.unit = unit
         self._clock = Clock(unit)
-        self._applied = -np.inf  # ticks up to which the weights have fallen
+        self._applied = -np.inf  # tick of the present weights
 
     def check(self) -> None:
         self._check_choice("unit", UNITS)
@@ -65,7 +65,7 @@ class Decay(Memory):
         self._clock = self._clock.arrived(seen, n, times)
 
     def portions(self, held: int, n: int) -> list[slice]:
-        # Of more than this, the first would be forgotten at once.
+        # In a longer part, the first examples would be forgotten at once.
         span = _HALVES * float(in_seconds(self.half_life)) if self.unit == "examples" else n
         step = max(1, int(min(span, n)))
         return [slice(a, min(a + step, n)) for a in range(0, n, step)]

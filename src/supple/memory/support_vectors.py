@@ -13,7 +13,7 @@ __all__ = ["SupportVectors"]
 
 
 class SupportVectors(Memory):
-    """Keep of every batch its support vectors only, and weight the old ones.
+    """Keep only the support vectors of every batch, and re-weight the old ones.
 
     Each batch B is learned with the support vectors S of the step before, whose costs become::
 
@@ -23,8 +23,8 @@ class SupportVectors(Memory):
     SV-incremental algorithm of Syed, Liu & Sung (1999). ``weight="ruping"`` is SV-L-incremental
     (Rüping 2001): a support vector stands for the examples that were dropped, L = n / n_SV. A head
     without a support vector on its margin also keeps the examples that bound its constant, so that
-    nothing changes when the others go. While there is no head all examples are kept. Where the
-    problem depends on the number of examples (nu), idle examples go when the next batch comes.
+    nothing changes when the others leave. Without a head all examples are kept. If the problem
+    depends on the number of examples (nu), idle examples leave when the next batch arrives.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class SupportVectors(Memory):
         Whether n of "ruping" counts the previous training set (its batch and the support vectors
         it started with), or all examples so far.
     half_life : float, default=None
-        Number of batches after which an old support vector counts half, for concepts that drift.
+        Number of batches after which an old support vector counts half, for drifting concepts.
         None: age does not matter.
 
     Attributes
@@ -108,7 +108,7 @@ class SupportVectors(Memory):
         return self.drop_idle(held)
 
     def drop_idle(self, held: Held) -> Change | None:
-        """Let those go that no head needs, of problems on the number of examples the old ones."""
+        """Order examples to leave that no head needs; for nu problems only the old ones."""
         ids = held.ids.tolist()
         if held.depends_on_mass:
             leaving = np.array([i in self._idle for i in ids], dtype=bool)
@@ -124,7 +124,7 @@ class SupportVectors(Memory):
             examples = self._seen if self.reading == "cumulative" else self._trained
             level = examples / support if support else 1.0
         out = np.full(len(ids), float(self.factor))
-        with np.errstate(over="ignore", invalid="ignore"):  # what is not finite will be refused
+        with np.errstate(over="ignore", invalid="ignore"):  # refused by the engine
             if self.half_life is not None:
                 born = np.array([self._born[i] for i in ids.tolist()], dtype=float)
                 out *= 0.5 ** ((self.n_batches_ - born) / self.half_life)
@@ -158,9 +158,9 @@ class SupportVectors(Memory):
         return weight
 
     def refined(self, held: Held, others: np.ndarray, number: float) -> Change | None:
-        """Note that examples with weights of this sum were given again; let the idle ones go.
+        """Note that examples with this sum of weights were given again; order idle ones to leave.
 
-        Those in the mask `others`, held before, were not given: they keep their factors.
+        Examples in the mask `others` were not given again and keep their factors.
         """
         own = self.own_weight(held)
         self._trained = float(own[others].sum()) + number

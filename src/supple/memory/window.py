@@ -30,9 +30,9 @@ class Window(Memory):
 
         { i : now - size < t_i <= now },
 
-    t_i the number of example i, the number of its batch, or its timestamp. So it follows a world
-    that changes, at the price of one learned and one forgotten example each. This is how Tax &
-    Laskov (2003) detect novelties online. :class:`AdaptiveWindow` finds its size by itself.
+    t_i the number of example i, the number of its batch, or its timestamp. Each new example costs
+    one learned and one forgotten example. Tax & Laskov (2003) detect novelties in this way.
+    :class:`AdaptiveWindow` chooses its size by itself.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Window(Memory):
     def portions(self, held: int, n: int) -> list[slice]:
         if self.capacity is None:
             return [slice(0, n)]
-        # Until the window is full at once, then a quarter of it, so that it holds little more.
+        # All at once until the window is full, then a quarter of it at a time, to bound the excess.
         room, step = max(self.capacity - held, 0), max(1, self.capacity // 4)
         starts = [0, *range(room, n, step)] if room else [*range(0, n, step)]
         return [slice(a, b) for a, b in zip(starts, [*starts[1:], n], strict=True)]
@@ -94,7 +94,7 @@ class Window(Memory):
             return Change(forget=held.slots[oldest(held.arrival, excess)]) if excess > 0 else None
         arrival, span = held.arrival, float(in_seconds(self.size))
         stale = self._clock.moments(arrival) <= self._clock.now(held.seen) - span
-        # Not of the arrivals of those held alone: the last of them may have been forgotten.
+        # The arrivals held do not suffice: the last example may have been forgotten.
         left = arrival[~stale]
         self._clock = self._clock.without(int(left.min()) if len(left) else held.seen - 1)
         return Change(forget=held.slots[stale]) if stale.any() else None

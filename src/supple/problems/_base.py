@@ -1,4 +1,4 @@
-"""What an engine asks of a problem."""
+"""The interface of a problem to the engine."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from supple.qp import DecisionRule, Rows
 
 
 class Problem(Protocol):
-    """A frozen set of hyper-parameters that knows its QP.
+    """Hyper-parameters, and the QP that they define.
 
     `t` holds the targets of the examples (+1 / -1, or a number), `weight` their non-negative
     weights, `diagonal` their k(x, x).
@@ -27,16 +27,16 @@ class Problem(Protocol):
         """Return c, lo, hi and group of the variables of these examples."""
 
     def for_weight(self, weight: np.ndarray) -> Problem:
-        """Return the problem whose boxes fit these weights: itself unless they depend on all."""
+        """Return the problem for these weights: itself unless its boxes depend on their sum."""
 
     def targets(self, t: np.ndarray, weight: np.ndarray) -> Sequence[float]:
         """Return the sum that the variables of each group must have."""
 
     def obstacle(self, t: np.ndarray, weight: np.ndarray) -> str | None:
-        """Return why there is no feasible point on these examples, with the remedy, or None."""
+        """Return why these examples admit no feasible point, and the remedy; None if they do."""
 
     def decision_rule(self, mu: Sequence[float], rounding: float) -> DecisionRule:
-        """Return how the decision function reads the state; mu is known up to `rounding`."""
+        """Return the decision function in terms of Kx; mu is known up to `rounding`."""
 
 
 class FixedBoxes:

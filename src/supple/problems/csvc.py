@@ -1,4 +1,4 @@
-"""C-SVC: hinge loss or its square, x_i = y_i alpha_i."""
+"""C-SVC: hinge or squared hinge loss, x_i = y_i alpha_i."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from supple.qp import NO_RIDGE, DecisionRule, Rows
 class CSVC(FixedBoxes):
     """c = y, box [0, C_i] for y = +1 and [-C_i, 0] for y = -1, sum of x = 0.
 
-    With the square of the hinge loss the boxes are unbounded, and 1 / (2 C_i) is added to the
-    diagonal of K: the cost C_i xi_i^2 has the slope alpha_i at xi_i = alpha_i / (2 C_i).
+    With the squared hinge loss the boxes are unbounded, and 1 / (2 C_i) is added to the diagonal of
+    K: the cost C_i xi_i^2 has the slope alpha_i at xi_i = alpha_i / (2 C_i).
     """
 
     C: float

@@ -16,7 +16,7 @@ from supple.qp import DecisionRule, Rows
 class NuSVC(FixedBoxes):
     """c = 0, box [0, w_i] / [-w_i, 0]; x sums to nu W / 2 over one class, -nu W / 2 over the other.
 
-    W is the sum of the weights. The two sums say the same as y'alpha = 0 and 1'alpha = nu W.
+    W is the sum of the weights. The two sums are equivalent to y'alpha = 0 and 1'alpha = nu W.
     """
 
     nu: float
@@ -50,8 +50,8 @@ class NuSVC(FixedBoxes):
         )
 
     def decision_rule(self, mu: Sequence[float], rounding: float) -> DecisionRule:
-        # The margin is at (Kx) = -mu of either class; LIBSVM scales it to +1 / -1. A width of no
-        # more than rounding means that nu leaves no margin: Kx = 0, and there is nothing to scale.
+        # The margin is at (Kx) = -mu of either class; LIBSVM scales it to +1 / -1. If its width is
+        # within rounding, nu leaves no margin: Kx = 0, and there is nothing to scale.
         half_width = 0.5 * (mu[1] - mu[0])
         scale = 1.0 / half_width if half_width > 16.0 * rounding else 1.0
         return DecisionRule(scale, 0.5 * (mu[0] + mu[1]) * scale)
