@@ -1,4 +1,4 @@
-"""How good is a model, how sure a prediction? Answers from the examples held, none set aside."""
+"""Error estimates, probabilities, conformal prediction and influence, from the examples held."""
 
 from supple.diagnostics._active import expected_error_reduction, uncertainty_sampling
 from supple.diagnostics._calibrator import LeaveOneOutCalibrator

@@ -1,4 +1,4 @@
-"""Active learning: which examples of a pool to have labelled next."""
+"""Active learning: which examples of a pool to label next."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ from supple.progress import Progress
 
 __all__ = ["expected_error_reduction", "uncertainty_sampling"]
 
-_AT_A_TIME = 64  # candidates that are guests of the machines together
+_AT_A_TIME = 64  # candidates in the machines at a time
 _VALUES = 2**23
 
 
 def uncertainty_sampling(model: Any, X_pool: Any, n_instances: int = 1) -> NDArray[np.intp]:
     r"""Choose the points of a pool about which a classifier is least sure.
 
-    These are the ones with the smallest margin: :math:`|f(z)|` for two classes, and for several the
-    least by which the predicted class leads another one,
+    The margin of these is smallest: :math:`|f(z)|` for two classes, and for several the smallest
+    lead of the predicted class over another one,
     :math:`\max_k \min_{c \ne k} f_{kc}(z)`, with :math:`f_{kc}` the machine of the two classes, or
     half the difference of theirs with ``multi_class="ovr"``.
 
     Parameters
     ----------
     model : SVC, NuSVC, LASVC or another support vector classifier of supple
-        Fitted, with examples of two classes at least.
+        Fitted, with examples of at least two classes.
     X_pool : {array-like, sparse matrix} of shape (n_pool, n_features)
         Points without labels.
     n_instances : int, default=1
-        How many to choose, n_pool at most.
+        Number of points to choose, at most n_pool.
 
     Returns
     -------
@@ -91,11 +91,11 @@ def expected_error_reduction(
     random_state: Any = None,
     verbose: bool | int = False,
 ) -> NDArray[np.intp]:
-    r"""Choose the points of a pool whose labels let a classifier expect the fewest errors.
+    r"""Choose the points of a pool whose labels reduce the expected error most.
 
-    Each candidate :math:`z` is added to the classifier exactly with each label :math:`k` that it
-    may have, the classifier :math:`f^{+(z, k)}` is asked what it expects to get wrong, and the
-    candidate is taken back, to the last bit:
+    Each candidate :math:`z` is added to the classifier exactly with each possible label :math:`k`,
+    the expected error of the classifier :math:`f^{+(z, k)}` is computed, and the candidate is
+    removed again, to the last bit:
 
     .. math::
         R(z) = \sum_k P_f(k \mid z)\, \frac{1}{m} \sum_{j=1}^m
@@ -105,26 +105,26 @@ def expected_error_reduction(
     fixed slope :math:`s`, :math:`P_f(+ \mid z) = 1 / (1 + e^{-s f(z)})`, for several classes the
     softmax of :math:`\frac{s}{K} \sum_{c \ne k} f_{kc}(z)`, with :math:`f_{kc}` the machine of
     the two classes, or half the difference of theirs with ``multi_class="ovr"``. They are not
-    calibrated: with the few examples of the beginning there is nothing to calibrate them with.
+    calibrated, since there are few examples at the beginning.
 
     Parameters
     ----------
     model : SVC, SimpleSVC or another exact classifier with the hinge loss
-        Fitted and exact, with examples of two classes at least; it is not changed.
+        Fitted and exact, with examples of at least two classes; it is not changed.
     X_pool : {array-like, sparse matrix} of shape (n_pool, n_features)
         Points without labels.
     n_instances : int, default=1
-        How many to choose, n_pool at most. Several are the best ones, each alone.
+        Number of points to choose, at most n_pool. Several are judged each alone.
     slope : float, default=4.0
         The slope of the sigmoid, > 0. With 4, points on the margin are right with probability 0.98.
     X_risk : {array-like, sparse matrix} of shape (m, n_features), default=None
         Points :math:`u_j` at which errors are expected. None: the whole pool.
     n_candidates : int, default=None
-        Try only so many points of the pool, drawn at random. None: all.
+        Number of points of the pool to try, drawn at random. None: all.
     random_state : int, RandomState instance or None, default=None
-        For this draw.
+        Seed of this draw.
     verbose : bool, default=False
-        Say once a second how far it has come.
+        Print the progress about once a second.
 
     Returns
     -------
@@ -133,8 +133,8 @@ def expected_error_reduction(
 
     Notes
     -----
-    Labels are those of the classes that have examples. Candidates have weight 1 times that of their
-    class. A memory is not asked.
+    Labels are those of the classes that have examples. The weight of a
+    candidate is that of its class. The memory has no effect.
 
     References
     ----------
@@ -177,7 +177,7 @@ def expected_error_reduction(
 
 
 def _pool(model: Any, fitted: Model, X: Any, action: str, name: str = "X_pool") -> Any:
-    """Return points to choose from as the model holds its points."""
+    """Return the pool in the form in which the model holds its points."""
     require_rows(X, name, action, "points without labels")
     return check_query(model, X, fitted)
 
@@ -210,7 +210,7 @@ def _expected_risk(
     slope: float,
     progress: Progress | None,
 ) -> NDArray[np.float64]:
-    """Return the expected risk (49) after each candidate has got its label."""
+    """Return the expected risk (49) after each candidate is labelled."""
     n, classes = candidates.shape[0], machines.n_classes
     values = classes * at.shape[0] * len(machines.keys)
     step = max(1, min(_AT_A_TIME, _VALUES // values))

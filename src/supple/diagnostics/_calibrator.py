@@ -46,10 +46,10 @@ class _Calibration:
 class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
     r"""Give an exact classifier probabilities, calibrated on its leave-one-out decisions.
 
-    What a model says of an example that it was trained on is too confident. Platt's remedy is
-    cross-validation: k more fits, whose decisions are those of other models than the one in use.
-    Here the curve is fitted to the exact leave-one-out decisions
-    :math:`f_i = f^{\setminus i}(x_i)` of the one model, see :func:`leave_one_out`. For two classes
+    Decision values at training examples are too confident. Platt's remedy is cross-validation: k
+    more fits, that is, decision values of other models than the one in use. Here the curve is
+    fitted to the exact leave-one-out decisions :math:`f_i = f^{\setminus i}(x_i)` of the model
+    itself, see :func:`leave_one_out`. For two classes
     ``method="sigmoid"`` is
 
     .. math:: P(y = +1 \mid x) = \frac{1}{1 + \exp(-a f(x) - b)}, \qquad a \ge 0,
@@ -60,13 +60,13 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         \min_{a, b} -\sum_i w_i \bigl(t_i \log p_i + (1 - t_i) \log(1 - p_i)\bigr), \qquad
         t_i = \frac{n_+ + 1}{n_+ + 2} \text{ or } \frac{1}{n_- + 2} .
 
-    The model learns and forgets as ever. The curve is fitted again at the first question after the
-    model has changed, so that it is always that of a fresh fit on the examples held.
+    After an update of the model the next prediction fits the curve again, so that it is always that
+    of a fresh fit on the examples held.
 
     Parameters
     ----------
     estimator : SVC, NuSVC, SimpleSVC, BudgetSVC or SVIncrementalSVC, default=None
-        A classifier with exact updates, which is cloned. None: ``SVC()``.
+        A classifier with exact updates; it is cloned. None: ``SVC()``.
     method : {"sigmoid", "isotonic", "temperature"}, default="sigmoid"
         Platt's curve; a nondecreasing function with least squares, for some 1000 examples or more;
         or the softmax of the decision values over a temperature. With more than two classes the
@@ -86,9 +86,9 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    Examples count by their weights. The slope a of a sigmoid is never negative: of data without
-    any structure, leave-one-out decisions point away from the label, and the probability is then
-    constant. The only example of a class has no leave-one-out decision and does not count.
+    Examples are weighted. The slope a of a sigmoid is never negative: if the data have no
+    structure, leave-one-out decisions point away from the label, and the probability is constant.
+    The only example of a class has no leave-one-out decision and does not count.
     Parameters of `estimator` that are changed after `fit` take effect in the next `fit`.
 
     References
@@ -130,7 +130,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0, of the examples in the model and in the calibration.
+            Weights >= 0, in the model and in the calibration.
 
         Returns
         -------
@@ -157,7 +157,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0, of the examples in the model and in the calibration.
+            Weights >= 0, in the model and in the calibration.
 
         Returns
         -------
@@ -221,7 +221,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         log_probability : ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``; -inf for a probability of 0, which isotonic curves have.
+            In the order of ``classes_``; -inf for probability 0, possible with isotonic curves.
         """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
@@ -237,7 +237,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
-            Labels. ``estimator_.predict`` goes by the sign of the decision function instead.
+            Labels. ``estimator_.predict`` uses the sign of the decision function instead.
         """
         probability, labels = self._answer(X)
         return labels.take(np.argmax(probability, axis=1))
@@ -283,19 +283,19 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
     # ------------------------------------------------------------------ calibration
 
     def _answer(self, X: Any) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Return probabilities and the labels of their columns, calibrating if need be."""
+        """Return probabilities and the labels of their columns, calibrating if necessary."""
         self._check_method()
         estimator = held(self)
         key = f"calibration by {self.method}"
         with guards(estimator).reading:
             model = estimator._fitted()
-            # What a model has in its cache is dropped by the next update.
+            # The next update empties the cache of the model.
             calibration = model.cache.get(key)
             if calibration is not None:
                 return calibration.answer(estimator, model, X)
         with guards(estimator).writing:
             model = estimator._fitted()
-            if key not in model.cache:  # another thread may have come first
+            if key not in model.cache:  # another thread may have been first
                 model.cache[key] = _calibrate(estimator, model, self.method)
             return model.cache[key].answer(estimator, model, X)
 
@@ -329,7 +329,7 @@ class LeaveOneOutCalibrator(ClassifierMixin, BaseEstimator):
 
 
 def _calibrate(estimator: Any, model: Model, method: str) -> _Calibration:
-    """Fit the map to the leave-one-out decisions; for the holder of the writing guard."""
+    """Fit the map to the leave-one-out decisions; the caller holds the writing guard."""
     classes = estimator._classes(model)
     if not len(classes.columns):
         raise InfeasibleError(

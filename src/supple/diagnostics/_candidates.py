@@ -1,7 +1,7 @@
-"""Queries with candidate labels: how strange each is beside the examples held.
+"""Nonconformity scores of queries with candidate labels.
 
-The queries are guests in every head: members whose box is empty, so that nothing moves. To try a
-label is to open one box along the exact path; then the head is put back, to the last bit.
+The queries are guests in every head: members with an empty box, which do not change the solution.
+Trying a label opens one box along the exact path; then the head is restored to the last bit.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from supple.interrupts import Interruptible
 from supple.qp import Move
 from supple.solvers import solve
 
-_TIE = 1e-9  # scores that are no further apart are the same up to rounding
+_TIE = 1e-9  # scores closer than this are equal up to rounding
 
 
 class Scores(NamedTuple):
-    """Nonconformity scores of the examples by slot, -inf for those without, and of a newcomer."""
+    """Nonconformity scores of the examples by slot, -inf if undefined, and of a newcomer."""
 
     held: NDArray[np.float64]
     new: float
 
     def p_value(self, among: NDArray[np.bool_], tau: float | None) -> float:
-        """Return the share of scores that are as large as that of the newcomer, itself included.
+        """Return the share of scores at least as large as the newcomer's, itself included.
 
-        Of equal ones the share `tau`, if it is given.
+        If `tau` is given, equal scores count by this share.
         """
         held, tie = self.held[among], _TIE * max(1.0, abs(self.new))
         larger = np.count_nonzero(held > self.new + tie)
@@ -45,7 +45,7 @@ class Scores(NamedTuple):
 
 
 def first_equals(X: Any) -> NDArray[np.intp]:
-    """Return for each row the number of the first that is equal to it."""
+    """Return for each row the index of the first row that equals it."""
     numbers = np.arange(X.shape[0])
     if sparse.issparse(X):
         X = sparse.csr_matrix(X, copy=True)
@@ -66,7 +66,7 @@ def first_equals(X: Any) -> NDArray[np.intp]:
 
 
 def _digests(X: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Return a number for each row; those of equal rows are equal, of others hardly ever."""
+    """Return a hash of each row."""
     bits = np.ascontiguousarray(X).view(np.uint64)
     factors = np.random.default_rng(0).integers(2**64, size=X.shape[1], dtype=np.uint64)
     mixed: NDArray[np.uint64] = (bits ^ (bits >> np.uint64(32))) @ (factors | np.uint64(1))
@@ -83,7 +83,7 @@ def _repeated(values: NDArray[np.uint64]) -> NDArray[np.intp]:
 
 
 class _Reader:
-    """Reads the scores (44) of the members of a head of C-SVC, as long as these are the same."""
+    """Reads the scores (44) of a fixed set of members of a C-SVC head."""
 
     def __init__(self, core: Head, size: int) -> None:
         self._core, self._size = core, size
@@ -92,15 +92,15 @@ class _Reader:
         self._in_place = np.array_equal(self._slots, np.arange(size))
 
     def take(self, member: int, side: float, width: float) -> None:
-        """Let a member have another side and the width of its box."""
+        """Set the side of a member and the width of its box."""
         self._sides[member], self._width[member] = side, width
 
     def scores(self, rows: NDArray[np.intp] | None) -> NDArray[np.float64]:
-        """Return the scores by slot; those who are no members, or have no box, have -inf.
+        """Return the scores by slot, -inf for non-members and members with an empty box.
 
-        Without an upper bound the first term of (44) is 0, and the margins order all.
-        `rows` number the feature vectors by slot, if some may be equal: how equal ones divide
-        their coefficients is not determined, so that each gets the mean share.
+        Without an upper bound the first term of (44) is 0. `rows` number the feature vectors by
+        slot if some are equal: the division of coefficients among equal vectors is not unique, so
+        that each gets the mean.
         """
         core = self._core
         if core.rough:
@@ -143,7 +143,7 @@ class _Rows:
         self._twin = self._numbers[n:] < n
 
     def with_guest(self, guest: int) -> NDArray[np.intp] | None:
-        """Return the numbers by slot, unless all examples and the guest differ."""
+        """Return the numbers by slot, None if all examples and the guest differ."""
         return self._numbers if self._twin[guest] else self.of_held
 
 
@@ -157,7 +157,7 @@ class _TrialHead:
         self.n_inexact = 0
 
     def admit(self, guests: NDArray[np.int64], rows: _Rows) -> None:
-        """Let guests in, with empty boxes."""
+        """Admit guests with empty boxes."""
         core, self._guests, self._rows = self._head.core, guests, rows
         ready = make_ready_for_paths(core)
         count = len(guests)
@@ -185,20 +185,20 @@ class _TrialHead:
             return Scores(found, float(found[self._guests[guest]]))
 
     def solution(self, guest: int, side: float, weight: float) -> Solution | None:
-        """Return the solution with a guest of this weight on a side, None if it is the present."""
+        """Return the solution with a guest of this weight on a side, None if it is unchanged."""
         if self._idle(guest, side):
             return None
         with self._opened(guest, side, weight):
             return solution(self._state, self._head.core)
 
     def _idle(self, guest: int, side: float) -> bool:
-        """Whether a guest is optimal at 0, so that nothing moves when its box opens."""
+        """Whether a guest is optimal at 0, so that opening its box changes nothing."""
         slack = float(side * self._decision[guest] - 1.0)
         return slack > self._rounding and bool(self._head.core.n_margin)
 
     @contextmanager
     def _opened(self, guest: int, side: float, weight: float) -> Iterator[tuple[int, float]]:
-        """Open the box of a guest for a while; give its place and the width of its box."""
+        """Open the box of a guest within the context; yield its place and the width of its box."""
         state, core = self._state, self._head.core
         sides = np.array([side])
         rows = state.problem.rows(sides, np.array([weight]), sides)
@@ -215,7 +215,7 @@ class _TrialHead:
             self._ready.put_back(core)
 
     def leave(self, guests: NDArray[np.int64]) -> None:
-        """Put the head back as it was before the guests came."""
+        """Restore the head as it was before the guests were admitted."""
         core = self._head.core
         if self._ready is not None:
             self._ready.put_back(core)
@@ -226,13 +226,13 @@ class _TrialHead:
 class Candidates:
     """A context in which queries can be tried with candidate classes.
 
-    For the holder of the write lock of a C-SVC with all heads ready, with Ctrl-C held back.
+    All heads, of a C-SVC, must be ready. The caller holds the write lock and has shielded Ctrl-C.
 
     Parameters
     ----------
     state : State
     points : ndarray or CSR matrix
-        The queries, as the state holds its points.
+        The queries, in the form of the points held.
     threads : int
     """
 
@@ -245,7 +245,7 @@ class Candidates:
         assert gram is not None
         self._threads, gram.core.threads = gram.core.threads, self._threads
         self._guests = state.n + np.arange(self._points.shape[0], dtype=np.int64)
-        # Before all else: these remember how many kernel values have been computed.
+        # First: they save the count of computed kernel values.
         self._heads = {k: _TrialHead(state, head) for k, head in state.head_states.items()}
         try:
             rows = _Rows(state.points(np.arange(state.n)), self._points)
@@ -276,7 +276,7 @@ class Candidates:
             warn_inexact(n_inexact, "with a candidate")
 
     def scores(self, guest: int, codes: Sequence[int]) -> list[Scores]:
-        """Return the scores of all, with one query, for each of these classes it may be of.
+        """Return the scores of all examples with one query, for each of its possible classes.
 
         The score of an example is the largest in a machine that was trained on it.
         """
@@ -307,7 +307,7 @@ class Candidates:
         return self._heads[key].present
 
     def solutions(self, guest: int, codes: Sequence[int]) -> list[dict[Key, Solution]]:
-        """Return for each of these classes the solutions of the heads that one query changes."""
+        """Return for each class the solutions of the heads that one query changes."""
         tried: dict[tuple[Key, float], Solution | None] = {}
         found: list[dict[Key, Solution]] = []
         for code in codes:
@@ -322,7 +322,7 @@ class Candidates:
         return found
 
     def _part(self, code: int) -> tuple[float, dict[Key, float]]:
-        """Return the weight of an example of a class, and its sides in the heads it is in."""
+        """Return the weight of an example of a class, and its sides in its heads."""
         if code not in self._parts:
             y, plan = np.array([float(code)]), self._state.plan
             weight = effective_weight(y, np.ones(1), self._state.class_weight)

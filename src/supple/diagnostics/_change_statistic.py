@@ -1,4 +1,4 @@
-"""Ranks of scores among the earlier ones, and a statistic that grows when they are not uniform."""
+"""Ranks of scores among earlier ones, and a statistic that grows if they are not uniform."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 __all__ = ["DIRECTIONS", "Ranks", "ShiryaevRoberts"]
 
-# What a bet wins by: p near 0, near 1, near both, near 1/2.
+# A bet wins if p is near 0, near 1, near both, or near 1/2.
 DIRECTIONS = ("lower", "higher", "wider", "narrower")
 # Against strong, middling and weak changes, see (53).
 _POWERS = np.array([0.0, 0.5, 0.8])[:, None]
-# Keeps a bet below 22, so that no example raises an alarm by itself.
+# Keeps a bet below 22, so that no single example raises an alarm.
 _SHIFT = 0.01
 _WHOLE = np.array(
     [np.log1p(1.0 / _SHIFT)] + [((1.0 + _SHIFT) ** e - _SHIFT**e) / e for e in (0.5, 0.8)]
 )[:, None]
-# Mean run length over threshold of these bets, and what is left of it at the threshold 0: fitted
-# to simulated run lengths from 100 to 30,000 by benchmarks/drift_watch.py --thresholds.
+# Slope and intercept of the mean run length over the threshold of these bets, fitted to simulated
+# run lengths from 100 to 30,000 by benchmarks/drift_watch.py --thresholds.
 _SLOPE, _START = 1.5, -3.0
 
 
@@ -42,8 +42,8 @@ def bets(p: NDArray[np.float64]) -> NDArray[np.float64]:
 class Ranks:
     """Turn each score into its rank among those before it, as a smoothed p-value (52).
 
-    Of exchangeable scores these are independent and uniform on (0, 1], ties or not, from the first
-    one on. Beyond `most` scores the later ones are compared with the first `most`, which bounds
+    If the scores are exchangeable, the p-values are independent and uniform on (0, 1], also with
+    ties. Beyond `most` scores the later ones are compared with the first `most`, which bounds
     the memory; the p-values then depend on each other through these, by about 1 / sqrt(most).
 
     Examples
@@ -66,7 +66,7 @@ class Ranks:
         return other
 
     def p_value(self, score: float, tau: float) -> float:
-        """Return the share of scores below `score`, ties by the part `tau`, and take it in."""
+        """Return the share of scores below `score`, ties by the part `tau`, and add the score."""
         below = bisect_left(self._sorted, score)
         equal = bisect_right(self._sorted, score, below) - below
         p = (below + tau * (equal + 1)) / (len(self._sorted) + 1)
@@ -94,21 +94,21 @@ class ShiryaevRoberts:
 
     def copy(self) -> ShiryaevRoberts:
         other = ShiryaevRoberts()
-        other._each = self._each  # replaced by an update, never changed
+        other._each = self._each  # updates replace it, never change it
         return other
 
     @staticmethod
     def threshold(run_length: float) -> float:
-        """Return the level that uniform p-values reach after `run_length` examples on average."""
+        """Return the threshold with mean run length `run_length` for uniform p-values."""
         return (run_length - _START) / _SLOPE
 
     def update(self, p: float) -> None:
-        """Take in one p-value."""
+        """Process one p-value."""
         self._each = (1.0 + self._each) * bets(np.asarray(p))
 
     @property
     def value(self) -> float:
-        """The statistic: 0 at the start; less the number of p-values it is a martingale."""
+        """The statistic, 0 at the start; minus the number of p-values it is a martingale."""
         return float(self._each.mean())
 
     @property

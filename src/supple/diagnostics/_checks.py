@@ -1,4 +1,4 @@
-"""What an estimate asks of a model and of the ids it is given."""
+"""Checks of the model and the ids given to an estimate, and warnings of inexact results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from supple.estimators._updates import ExactUpdates
 
 
 def check_kind(estimator: Any, action: str) -> None:
-    """Raise unless `estimator` is of a class whose models are exact optima."""
+    """Raise unless `estimator` has exact updates."""
     if not isinstance(estimator, ExactUpdates):
         what = estimator.__name__ if isinstance(estimator, type) else type(estimator).__name__
         raise InvalidInputError(
@@ -33,9 +33,9 @@ def check_kind(estimator: Any, action: str) -> None:
 
 
 def examine(estimator: ExactUpdates, ids: Any, action: str) -> tuple[Model, NDArray[np.int64]]:
-    """Return the fitted model and the slots of the examples asked for, all if `ids` is None.
+    """Return the fitted model and the slots of the examples `ids`, all if None.
 
-    For the holder of a guard of the estimator. Models that are not exact are refused.
+    The caller holds a guard of the estimator. Raises if the model is not exact.
     """
     name = type(estimator).__name__
     model = estimator._fitted()
@@ -94,7 +94,7 @@ def warn_inexact(n: int, which: str) -> None:
 
 
 def require_rows(X: Any, name: str, action: str, what: str) -> None:
-    """Raise if there are no points in X; what they are is left to the estimator to check."""
+    """Raise if X has no rows; the estimator checks the rest."""
     shape = getattr(X, "shape", None)
     n = shape[0] if shape else (len(X) if hasattr(X, "__len__") else 1)
     if n == 0:

@@ -1,4 +1,4 @@
-"""Conformal prediction: sets of labels that miss the true one as seldom as is asked for."""
+"""Conformal prediction: sets of labels with a guaranteed coverage."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from supple.problems import CSVC
 
 __all__ = ["ConformalClassifier"]
 
-_AT_A_TIME = 64  # queries that are guests of the machines together
+_AT_A_TIME = 64  # queries in the machines at a time
 
 
 class ConformalClassifier(ClassifierMixin, BaseEstimator):
     r"""Full conformal prediction with an exact support vector classifier.
 
-    For each query and each label that it may have, the example is added to the classifier exactly,
-    the nonconformity scores of all examples are read from the machine with it, and it is taken back
-    to the last bit. No examples are set aside for calibration, and nothing is fitted anew. The
-    score says how little an example fits in with the others:
+    For each query and each possible label, the example is added to the classifier exactly, the
+    nonconformity scores of all examples are computed, and the example is removed again, to the last
+    bit. No examples are set aside for calibration, and nothing is fitted anew. The score is large
+    for examples unlike the others:
 
     .. math::
         s_i = \frac{|x_i|}{C_i} + \bigl(1 - y_i f(x_i)\bigr) ,
 
-    its dual coefficient as a share of its bound, the classical choice for support vector machines,
-    with those at 0 and at the bound ordered by their margins: the second term is at most 0 in the
-    first case, at least 0 in the other, and 0 for all others. With ``loss="squared_hinge"`` there
-    is no bound, and the second term is the score. With several machines it is the largest over
-    those that were trained on the example. With the scores :math:`s_1, \dots, s_n` of the examples
+    its dual coefficient as a share of its bound, the classical choice for support vector machines.
+    The second term orders examples at 0 (where it is at most 0) and at the bound (where it is at
+    least 0) by their margins; it is 0 for all others. With ``loss="squared_hinge"`` there is no
+    bound, and the score is the second term. With several machines the score is the largest over
+    those trained on the example. With the scores :math:`s_1, \dots, s_n` of the examples
     held and :math:`s_{n+1}` of the candidate,
 
     .. math:: p = \frac{\#\{i \le n + 1 : s_i \ge s_{n+1}\}}{n + 1} ,
@@ -59,10 +59,10 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         Compare a candidate only with the examples of its class, so that the guarantee holds within
         each class.
     smoothed : bool, default=False
-        Count ties, the candidate's own included, by a random share: p-values of true labels are
-        then uniform, as :class:`ExchangeabilityMartingale` supposes.
+        Count ties, including the candidate itself, by a random share: p-values of true labels are
+        then uniform, as :class:`ExchangeabilityMartingale` assumes.
     random_state : int, RandomState instance or None, default=None
-        For these shares.
+        Seed of these shares.
 
     Attributes
     ----------
@@ -73,11 +73,10 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    The guarantee supposes a classifier that treats all examples alike. With ``gamma="scale"``
-    gamma is computed from the examples of the first batch, without the candidates: give a number
-    where the last digit of a guarantee matters. Examples of weight 0 do not count, candidates have
-    weight 1, and a memory is not asked about candidates. How examples with equal features and label
-    divide their coefficients is not determined; each is given the mean.
+    The guarantee assumes a classifier that treats all examples alike. ``gamma="scale"`` is computed
+    from the first batch without the candidates: for a strict guarantee give a number. Examples of
+    weight 0 do not count, candidates have weight 1, and the memory has no effect on them. The
+    coefficients of examples with equal features and label are not unique; each gets their mean.
 
     References
     ----------
@@ -122,7 +121,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Class labels.
         ids : iterable of int, str or other hashable, default=None
-            Names of the examples, for `forget`.
+            Ids of the examples, for `forget`.
 
         Returns
         -------
@@ -144,7 +143,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         classes : array-like, default=None
             All labels that may ever occur.
         ids : iterable of int, str or other hashable, default=None
-            Names of the examples, for `forget`.
+            Ids of the examples, for `forget`.
 
         Returns
         -------
@@ -194,7 +193,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         p : ndarray of shape (n_samples, n_classes)
-            How well each label fits in with the examples held; small is strange.
+            Conformity of each label with the examples held; small values are strange.
         """
         estimator, action = held(self), "p_values"
         with guards(estimator).writing, Shielded():
@@ -215,7 +214,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Query points.
         level : float, default=0.9
-            How often a set must contain the true label, between 0 and 1.
+            Required probability that a set contains the true label, between 0 and 1.
 
         Returns
         -------
@@ -242,7 +241,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         return self.classes_.take(np.argmax(p, axis=1))
 
     def learn_p_values(self, X: Any, y: Any, *, ids: IdsLike | None = None) -> NDArray[np.float64]:
-        """Learn examples one by one, and return how strange each was before it was learned.
+        """Learn examples one by one, and return the p-value of each before it was learned.
 
         Parameters
         ----------
@@ -251,7 +250,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their labels; new classes may appear.
         ids : iterable of int, str or other hashable, default=None
-            Names of the examples, for `forget`.
+            Ids of the examples, for `forget`.
 
         Returns
         -------
@@ -266,7 +265,7 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
         with guards(estimator).writing:
             batch, labels = _checked(estimator, X, y, ids)
             p = np.empty(len(labels))
-            named = X.iloc if hasattr(X, "iloc") else batch.X  # of a frame, features have names
+            named = X.iloc if hasattr(X, "iloc") else batch.X  # a frame names its features
             for k in range(len(p)):
                 row, label = named[k : k + 1], labels[k : k + 1]
                 name = None if batch.ids is None else batch.ids[k : k + 1]
@@ -287,13 +286,13 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
             if model.state.per_class[code] > 0 and model.state.head_states:
                 _require_exact(estimator, model)
                 for head in model.state.head_states.values():
-                    if head.core.rough:  # once, for paths keep what is sharp so
+                    if head.core.rough:  # once: paths keep Kx up to date
                         head.core.refresh()
                 return float(self._tried(model, batch.X, [code])[0, 0])
             return self._of_new_class(estimator, model, batch)
 
     def _of_new_class(self, estimator: Any, model: Model, batch: Batch) -> float:
-        """Return the p-value of an example of a class that has no other, or of the only one."""
+        """Return the p-value of the first example of a class, or of the very first example."""
         state, engine = model.state, estimator._exact(model)
         estimator._check_update(model, "learn_p_values")
         n = state.n
@@ -339,7 +338,7 @@ def _require_exact(estimator: Any, model: Model) -> None:
 
 
 def _checked(estimator: Any, X: Any, y: Any, ids: IdsLike | None) -> tuple[Batch, NDArray[Any]]:
-    """Return a batch that can be learned as a whole, and its labels."""
+    """Return a checked batch and its labels."""
     model: Model | None = estimator.__dict__.get("_model")
     names = Names(ids, None)
     if model is None:

@@ -1,4 +1,4 @@
-"""What conformal predictors ask of their parameters."""
+"""Checks of the parameters of conformal predictors."""
 
 from __future__ import annotations
 

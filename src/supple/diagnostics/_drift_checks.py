@@ -1,4 +1,4 @@
-"""What a DriftWatch asks of its parameters and of the stream."""
+"""Checks of the parameters and the input of a DriftWatch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from supple.errors import InvalidInputError
 from supple.estimators._params import show
 
-# Below it the statistic has no time to settle and the thresholds were not simulated.
+# Shorter run lengths were not simulated.
 _SHORTEST_RUN = 100
 
 
@@ -42,7 +42,7 @@ def check_parameters(watch: Any) -> None:
 
 
 def listeners(on_drift: Any) -> Sequence[Callable[[Any], Any]]:
-    """Return those who want to be called, as a sequence."""
+    """Return the callbacks as a sequence."""
     if on_drift is None:
         return ()
     return on_drift if isinstance(on_drift, list | tuple) else (on_drift,)
@@ -88,7 +88,7 @@ def check_scores(watch: Any, scores: Any, *, found: bool = False) -> NDArray[np.
 
 
 def _numbers(name: str, values: Any, wanted: str) -> NDArray[np.float64]:
-    """Return finite floats; dates and times are none, though NumPy would count their ticks."""
+    """Return finite floats; refuse dates and times, which NumPy would convert."""
     try:
         given = np.asarray(values)
         numbers = given.astype(np.float64) if given.dtype.kind in "biufO" else None

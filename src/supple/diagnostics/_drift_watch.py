@@ -21,7 +21,7 @@ from supple.locks import LOCK, reads, writes
 
 __all__ = ["DriftEvent", "DriftWatch"]
 
-# Scores with which later ones are compared, at most.
+# Most scores that later ones are compared with.
 _MOST_SCORES = 10_000
 
 
@@ -34,13 +34,13 @@ class DriftEvent:
     position : int
         Place in the stream of the example that raised it, from 0.
     direction : {"lower", "higher", "wider", "narrower"}
-        How the scores differ from those before. Of `score_samples`, lower means stranger and
+        How the scores differ from the earlier ones. For `score_samples`, lower means stranger and
         higher more ordinary; wider means that both extremes have become frequent. An alarm after
-        a few extreme scores may say wider though they all are at one end.
+        a few extreme scores may say wider even if all are at one end.
     statistic : float
         The statistic at that example.
     n_watched : int
-        Examples that were watched since the start or the last alarm, up to this one.
+        Examples watched since the start or the last alarm, including this one.
     """
 
     position: int
@@ -51,7 +51,7 @@ class DriftEvent:
 
 @dataclass
 class _State:
-    """What a watch remembers of the stream."""
+    """The state of a watch."""
 
     ranks: Ranks
     statistic: ShiryaevRoberts = field(default_factory=ShiryaevRoberts)
@@ -63,7 +63,7 @@ class _State:
     events: list[DriftEvent] = field(default_factory=list)
 
     def copy(self) -> _State:
-        """Return a copy that stays as it is; a fitted model is never changed, only replaced."""
+        """Return a copy; fitted models are shared, since they are never changed."""
         return replace(
             self,
             ranks=self.ranks.copy(),
@@ -76,21 +76,21 @@ class _State:
 class DriftWatch:
     r"""Raise an alarm when P(x) changes, with a stated number of false alarms.
 
-    A stream of points is scored by a novelty detector that was fitted to its beginning and then
-    stays as it is; or scores are given. The rank of each score among the earlier ones is a
-    p-value, ties divided at random. As long as the scores are exchangeable, the p-values are
-    independent and uniform, whatever the law of the scores. Bets :math:`b_k` against this, four
-    kinds in three strengths, are summed up by Shiryaev and Roberts,
+    A novelty detector, fitted to the beginning of the stream and then constant, scores its points;
+    or scores are given. The rank of each score among the earlier ones is a p-value, with ties
+    divided at random. While the scores are exchangeable, the p-values are independent and uniform
+    for every distribution of the scores. The Shiryaev-Roberts statistic sums bets :math:`b_k`
+    against this, of four kinds and three strengths,
 
     .. math:: R_n = \frac{1}{12} \sum_k R_n^k, \qquad R_n^k = (1 + R_{n-1}^k)\, b_k(p_n) ,
 
-    and there is an alarm when :math:`R_n` reaches a threshold. As :math:`R_n - n` is a martingale,
-    the mean number of examples until a false alarm is at least the threshold; the threshold is
-    chosen by simulation such that it is `run_length`. False alarms come at random, so of a
-    stationary stream of n examples n / `run_length` are to be expected.
+    and there is an alarm when :math:`R_n` reaches a threshold. Since :math:`R_n - n` is a
+    martingale, the mean number of examples until a false alarm is at least the threshold; the
+    threshold is chosen by simulation such that it is `run_length`. A stationary stream of n
+    examples has about n / `run_length` false alarms.
 
-    After an alarm all starts anew: a new model is fitted to the rows that follow, and new scores
-    are gathered. During the first `n_fit` + `n_reference` examples there is no alarm.
+    After an alarm the watch starts anew: it fits a new model to the next rows and gathers new
+    scores. During the first `n_fit` + `n_reference` examples there is no alarm.
 
     Parameters
     ----------
@@ -102,12 +102,11 @@ class DriftWatch:
     n_fit : int, default=300
         Examples to fit the detector to.
     n_reference : int, default=200
-        Scores that are gathered before alarms are possible. They must be of a quiet time: a
-        change within them is not seen as one.
+        Scores gathered before alarms are possible. A change within them is not detected.
     on_drift : callable or sequence of callables, default=None
-        Called with each :class:`DriftEvent` when `update` or `update_scores` has taken in all it
-        was given. Each is called even if another one raises; then what was raised goes to the
-        caller, several errors as an ExceptionGroup. The watch goes on as if nothing had happened.
+        Called with each :class:`DriftEvent` after `update` or `update_scores` has processed its
+        input. Each is called even if another one raises; the error then goes to the caller,
+        several errors as an ExceptionGroup. The state of the watch is not affected.
     random_state : int, default=0
         Seed of the random parts of the p-values.
 
@@ -126,12 +125,12 @@ class DriftWatch:
 
     Notes
     -----
-    A change that leaves the law of the scores as it is cannot be seen: choose a detector whose
-    scores feel the changes that matter. Examples that depend on each other, as in a time series,
-    raise more false alarms. Scores of a model that goes on learning are not exchangeable either,
-    so the detector here does not. Each score joins those that later ones are compared with, up to
-    10,000: a change that takes thousands of examples is seen late, and beyond these the rate of
-    false alarms is higher, in simulations by 31 % at a `run_length` of 100,000.
+    A change that does not affect the distribution of the scores cannot be detected: choose a
+    detector that is sensitive to the changes that matter. Dependent examples, as in a time series,
+    raise more false alarms. The detector does not learn after its fit, because its scores would not
+    be exchangeable. Later scores are compared with the first 10,000: a change that takes thousands
+    of examples is detected late, and beyond these the rate of false alarms is higher, in
+    simulations by 31 % at a `run_length` of 100,000.
 
     References
     ----------
@@ -178,7 +177,7 @@ class DriftWatch:
 
     @writes
     def update(self, X: ArrayLike) -> list[DriftEvent]:
-        """Take in rows of the stream.
+        """Process rows of the stream.
 
         Parameters
         ----------
@@ -194,13 +193,13 @@ class DriftWatch:
 
     @writes
     def update_scores(self, scores: ArrayLike) -> list[DriftEvent]:
-        """Take in scores of new examples.
+        """Process scores of new examples.
 
         Parameters
         ----------
         scores : float or array-like of shape (n_samples,)
             Finite numbers in their order: scores of a detector that does not change, p-values,
-            errors, or whatever should keep its law.
+            errors, or other values whose distribution should not change.
 
         Returns
         -------
@@ -214,7 +213,7 @@ class DriftWatch:
         values: NDArray[np.float64],
         take: Callable[[NDArray[np.float64]], None],
     ) -> list[DriftEvent]:
-        """Take in all values or, if that fails, none; then tell the alarms."""
+        """Process all values or, on failure, none; then call the callbacks."""
         before, random = self._state.copy(), self._rng.bit_generator.state
         try:
             take(values)
@@ -236,7 +235,7 @@ class DriftWatch:
                 X = X[self._until_alarm(scores) :]
 
     def _prepare(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Put rows by for the model, fit it when they suffice, and return the rows left."""
+        """Collect rows for the model, fit it when they suffice, and return the remaining rows."""
         state = self._state
         n = self.n_fit - len(state.waiting)
         state.waiting.extend(X[:n].copy())
@@ -251,7 +250,7 @@ class DriftWatch:
             scores = scores[self._until_alarm(scores) :]
 
     def _until_alarm(self, scores: NDArray[np.float64]) -> int:
-        """Take in scores up to the first alarm, if there is one, and return their number."""
+        """Process scores up to the first alarm, and return their number."""
         state = self._state
         for k, score in enumerate(scores.tolist(), start=1):
             ready = len(state.ranks) >= self.n_reference
@@ -268,7 +267,7 @@ class DriftWatch:
         return len(scores)
 
     def _raise_alarm(self) -> None:
-        """Note the alarm and start anew."""
+        """Record the alarm and start anew."""
         state = self._state
         event = DriftEvent(
             position=state.n_seen - 1,
@@ -284,7 +283,7 @@ class DriftWatch:
         return Ranks(most=max(_MOST_SCORES, self.n_reference))
 
     def _tell(self, events: list[DriftEvent]) -> None:
-        """Call everybody who asked to be called, whatever one of them raises."""
+        """Call all callbacks, even if one raises."""
         errors = []
         for event in events:
             for each in listeners(self.on_drift):

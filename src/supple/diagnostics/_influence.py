@@ -29,7 +29,7 @@ from supple.solvers import solve
 __all__ = ["Influence", "influence"]
 
 _ACTION = "influence"
-_AT_A_TIME = 256  # models without an example, unless there are many decision values of each
+_AT_A_TIME = 256  # models held at a time, fewer if each has many decision values
 _VALUES = 2**23
 
 
@@ -46,7 +46,7 @@ class Influence:
     n : int
         Number of examples asked for.
     n_solved : int
-        How many of them had to be removed to know the answer; the others change nothing.
+        Number of examples that a solver had to remove; the others change nothing.
     ids : ndarray of shape (n,)
         Their ids.
     effect : ndarray of shape (n,)
@@ -88,7 +88,7 @@ def influence(
     n_jobs: int | None = None,
     verbose: bool | int = False,
 ) -> Influence:
-    r"""Leave out each example in turn, and see how the loss on a test set changes.
+    r"""Compute how the loss on a test set changes without each example.
 
     With :math:`f^{\setminus i}` the exact model without example :math:`i`, its effect is
 
@@ -97,9 +97,9 @@ def influence(
             - \frac{1}{m} \sum_{j=1}^m L\bigl(y_j, f(z_j)\bigr) :
 
     **negative if the model is better without the example**, as with a wrong label, positive if the
-    model needs it. Each example leaves along the exact path as in `forget`, and comes back, to the
-    last bit. An example that is no support vector has no effect, and costs nothing. That is not so
-    for `NuSVC`, `OneClassSVM` and `SVDD`, whose programmes depend on the weight of all examples.
+    model needs it. Each example is removed along the exact path as in `forget`, and restored to the
+    last bit. An example that is not a support vector has no effect and costs nothing, except in
+    `NuSVC`, `OneClassSVM` and `SVDD`, whose QPs depend on the weight of all examples.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def influence(
     n_jobs : int, default=None
         Threads that may factor a large margin system; -1 for all processors.
     verbose : bool, default=False
-        Say once a second how far it has come.
+        Print the progress about once a second.
 
     Returns
     -------
@@ -127,13 +127,13 @@ def influence(
     Notes
     -----
     The hinge loss is :math:`\max(0, 1 - m)` with the margin :math:`m = y f(z)`. With several
-    classes, :math:`m = \min_{c \ne y} f_{yc}(z)` is the least by which the label leads another
+    classes, :math:`m = \min_{c \ne y} f_{yc}(z)` is the smallest lead of the label over another
     class: :math:`f_{yc}` is the machine of the two classes, or half the difference of theirs with
     ``multi_class="ovr"``. Without the only example of a class, all other classes lead it by 1, and
     predictions are among these.
 
-    An example leaves with its whole weight. Gamma and class weights stay as they are in the model,
-    even if they were computed from the examples. A memory is not asked.
+    An example leaves with its whole weight. Gamma and class weights of the model are not computed
+    anew. The memory has no effect.
 
     Examples
     --------
@@ -166,7 +166,7 @@ def influence(
 
 
 class _Run:
-    """The examples, block by block, and in each block the machines, one after the other."""
+    """Computes effects block by block of examples, and in each block machine by machine."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class _Run:
     # ------------------------------------------------------------------ who matters
 
     def _vanishing(self) -> NDArray[np.intp]:
-        """Return for each example the place of its class if it is the only one of it, else -1."""
+        """Return for each example the place of its class if it is its only example, else -1."""
         state, judge = self.state, self.judge
         out = np.full(len(self.slots), -1, dtype=np.intp)
         if isinstance(judge, ClassLoss):
@@ -233,11 +233,11 @@ class _Run:
         for column, key in enumerate(judge.keys):
             needed = state.plan.members(key, y) & (weight > 0.0)
             if not state.problem.needs_mass:
-                with self._machine(column), Interruptible():  # to read it may renew its Kx
+                with self._machine(column), Interruptible():  # reading may refresh Kx
                     reader = state.heads[key]
                     needed &= np.isin(self.slots, np.concatenate([reader.slots, reader.bounding()]))
             if isinstance(judge, ClassLoss):
-                # Without the only example of a class its machines do not exist.
+                # Without the only example of a class there is no machine for it.
                 sides = [p for p in judge.machines.sides[column] if p is not None]
                 needed &= ~((gone >= 0) & (np.isin(gone, sides) | (judge.machines.n_classes == 2)))
             out[:, column] = needed
@@ -265,7 +265,7 @@ class _Run:
 
     @contextmanager
     def _machine(self, column: int) -> Iterator[HeadState]:
-        """Give a head that may be changed: at the end it is as it was."""
+        """Yield a head, and restore it at the end."""
         state = self.state
         gram, head = state.gram, state.head_states[self.judge.keys[column]]
         assert gram is not None
@@ -301,7 +301,7 @@ class _Run:
         return values * float(self.judge.signs[column])
 
     def _doubt(self, one: Solution) -> float:
-        """Return which decision values of an outlier detector are 0 up to rounding."""
+        """Return the size up to which a decision value of an outlier detector may be 0."""
         if not isinstance(self.judge, OutlierLoss):
             return 0.0
         return max(one.doubt, BOUNDARY * abs(one.decision_rule.intercept))

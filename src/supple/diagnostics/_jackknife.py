@@ -34,8 +34,8 @@ class ConformalRegressor(RegressorMixin, BaseEstimator):
     :math:`f^{\setminus i}(z) - r_i` to the :math:`\lceil (1 - \alpha)(n + 1) \rceil`-th smallest of
     :math:`f^{\setminus i}(z) + r_i`. If the examples are exchangeable, it contains the target with
     probability at least :math:`1 - 2\alpha`, and in practice about :math:`1 - \alpha`. Nothing is
-    fitted anew: each support vector leaves along the exact path and comes back, to the last bit;
-    without any of the others the function is the same.
+    fitted anew: each support vector is removed along the exact path and restored to the last bit;
+    the other examples do not affect the function.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class ConformalRegressor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Targets.
         ids : iterable of int, str or other hashable, default=None
-            Names of the examples, for `forget`.
+            Ids of the examples, for `forget`.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class ConformalRegressor(RegressorMixin, BaseEstimator):
         y : array-like of shape (n_samples,)
             Their targets.
         ids : iterable of int, str or other hashable, default=None
-            Names of the examples, for `forget`.
+            Ids of the examples, for `forget`.
 
         Returns
         -------
@@ -150,7 +150,7 @@ class ConformalRegressor(RegressorMixin, BaseEstimator):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Query points.
         level : float, default=0.9
-            How often the interval is to contain the target, between 0 and 1.
+            Required probability that the interval contains the target, between 0 and 1.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class ConformalRegressor(RegressorMixin, BaseEstimator):
             points = check_query(estimator, X, model)
             values, residual = _without_each(state, points, slots, model.engine.run.threads)
         n = len(slots)
-        # A level of 0.9 is no exact tenth: the number of examples must not depend on that.
+        # The tolerance absorbs the rounding of levels such as 0.9.
         below = math.floor(alpha * (n + 1) + 1e-9)
         if below == 0:
             return np.tile([-np.inf, np.inf], (len(values), 1))
@@ -179,7 +179,7 @@ class ConformalRegressor(RegressorMixin, BaseEstimator):
 def _without_each(
     state: State, points: Any, slots: NDArray[np.int64], threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the values at the points without each example, and its residual then."""
+    """Return the values at the points without each example, and the residual at the example."""
     ((key, head),) = state.head_states.items()
     core, reader = head.core, state.heads[key]
     assert state.gram is not None

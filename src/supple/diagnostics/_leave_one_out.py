@@ -1,4 +1,4 @@
-"""Exact leave-one-out: what the model says of each example when it has never seen it."""
+"""Exact leave-one-out predictions and error."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ACTION = "leave_one_out"
 
 @dataclass(frozen=True, eq=False)
 class LeaveOneOut:
-    """What a model says of examples that it has never seen, each left out in turn.
+    """Leave-one-out predictions of a model.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class LeaveOneOut:
     n : int
         Number of examples asked for.
     n_solved : int
-        How many of them had to be removed to know the answer.
+        Number of examples that a solver had to remove.
     ids : ndarray of shape (n,)
         Their ids.
     decision : ndarray of shape (n,) or (n, n_machines)
@@ -71,17 +71,17 @@ def leave_one_out(
     n_jobs: int | None = None,
     verbose: bool | int = False,
 ) -> LeaveOneOut:
-    r"""Leave out each example in turn, and see what the model without it says of it.
+    r"""Leave out each example in turn, and predict it by the model without it.
 
-    Example :math:`i` leaves as in `forget`: its box :math:`[\mathrm{lo}_i, \mathrm{hi}_i]` closes
-    along the exact path, and at the optimum without it
+    Example :math:`i` is removed as in `forget`: its box
+    :math:`[\mathrm{lo}_i, \mathrm{hi}_i]` closes along the exact path, and at the optimum
 
     .. math::
         f^{\setminus i}(x_i) = \sum_{j \ne i} k(x_i, x_j)\, x_j^{\setminus i} + \mu^{\setminus i}
 
-    is read off; then the model is put back as it was, to the last bit. An example that is no
-    support vector of a machine leaves it unchanged, and costs nothing. That is not so for `NuSVC`,
-    `OneClassSVM` and `SVDD`, whose programmes depend on the weight of all examples.
+    is computed; then the model is restored to the last bit. An example that is not a support vector
+    of a machine costs nothing, except in `NuSVC`, `OneClassSVM` and `SVDD`, whose QPs depend on the
+    weight of all examples.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def leave_one_out(
     n_jobs : int, default=None
         Threads that may factor a large margin system; -1 for all processors.
     verbose : bool, default=False
-        Say once a second how far it has come.
+        Print the progress about once a second.
 
     Returns
     -------
@@ -103,8 +103,8 @@ def leave_one_out(
     Notes
     -----
     An example leaves with its whole weight; `error` counts examples, not weights. Gamma and class
-    weights stay as they are in the model, even if they were computed from the examples
-    (``gamma="scale"``, ``class_weight="balanced"``). A memory is not asked.
+    weights of the model are not computed anew (``gamma="scale"``, ``class_weight="balanced"``). The
+    memory has no effect.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How wrong a model is on a test set, by the decision values of its machines."""
+"""Losses on a test set, from the decision values of the machines."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from supple.estimators._values import check_numeric, check_targets
 class Loss(ABC):
     """The mean loss on a test set.
 
-    Values of the machines have a row for each test point; what is no larger than `doubt` is 0 up to
-    rounding. The class at the place `gone` has no examples.
+    Values of the machines have a row for each test point; those no larger than `doubt` may be 0.
+    The class at the place `gone` has no examples.
     """
 
     names: tuple[str, ...]  # of the losses, the default first
@@ -39,7 +39,7 @@ class Loss(ABC):
         """Return the mean loss."""
 
     def prepare(self, action: str, name: Any, y: Any, n: int) -> None:
-        """Choose the loss by its name, and take the targets of the n test points."""
+        """Set the loss by its name, and the targets of the n test points."""
         self.action = action
         self.name = self.names[0] if name is None else name
         if not isinstance(self.name, str) or self.name not in self.names:
@@ -110,7 +110,7 @@ class RegressionLoss(_Single):
 
 
 class OutlierLoss(_Single):
-    """Share of inliers and outliers that are taken for the other."""
+    """Share of inliers and outliers that are misclassified."""
 
     names = ("error",)
 
@@ -128,7 +128,7 @@ class OutlierLoss(_Single):
 
 
 def loss_for(estimator: ExactUpdates, model: Model, action: str) -> Loss:
-    """Return how the predictions of an estimator are judged."""
+    """Return the loss for an estimator."""
     if isinstance(estimator, BaseClassifier):
         return ClassLoss(Machines.of(estimator, model, action))
     return OutlierLoss(model) if isinstance(estimator, BaseOutlier) else RegressionLoss(model)

@@ -1,4 +1,4 @@
-"""A test of exchangeability that can be looked at after every example."""
+"""A sequential test of exchangeability."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _STAKES = (np.arange(100) + 0.5) / 100.0
 
 
 class ExchangeabilityMartingale:
-    r"""Bet against the p-values of a stream being uniform; the capital is the evidence of drift.
+    r"""Bet against uniform p-values of a stream; the capital is the evidence of drift.
 
-    Each of many players bets by :math:`\varepsilon p^{\varepsilon - 1}`, with
+    Each of many bets is :math:`\varepsilon p^{\varepsilon - 1}`, with
     :math:`\varepsilon` on a grid over (0, 1); the capital is their mean,
 
     .. math:: M_n = \int_0^1 \prod_{i=1}^n \varepsilon\, p_i^{\varepsilon - 1}\, d\varepsilon ,
 
-    the simple mixture of power martingales. As long as the examples are exchangeable and the
-    p-values smoothed, :math:`M` is a martingale that starts at 1: the chance that it ever reaches
-    :math:`c` is at most :math:`1/c`. With p-values that are not smoothed, and so no smaller, it
-    only grows less.
+    the simple mixture of power martingales. If the examples are exchangeable and the p-values
+    smoothed, :math:`M` is a martingale that starts at 1: the probability that it ever reaches
+    :math:`c` is at most :math:`1/c`. P-values without smoothing are larger, so that :math:`M` grows
+    more slowly.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class ExchangeabilityMartingale:
         self._sum = 0.0  # of the logarithms of the p-values
 
     def update(self, p: ArrayLike) -> Self:
-        """Take in p-values.
+        """Process p-values.
 
         Parameters
         ----------

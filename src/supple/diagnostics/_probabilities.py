@@ -46,7 +46,7 @@ def _sigmoid(value: Floats, positive: NDArray[np.bool_], weight: Floats) -> _Sig
     centre = float(np.average(value, weights=weight))
     spread = float(np.sqrt(np.average((value - centre) ** 2, weights=weight)))
     constant = float(logit(np.average(target, weights=weight)))
-    # The loss is convex: unless it falls to the right of slope 0, that is the best slope >= 0.
+    # The loss is convex: unless it falls to the right of slope 0, the best slope >= 0 is 0.
     if spread == 0.0 or np.sum(weight * (target - expit(constant)) * (value - centre)) <= 0.0:
         return _Sigmoid(0.0, constant)
     design = np.column_stack([(value - centre) / spread, np.ones(len(value))])
@@ -92,7 +92,7 @@ class _Columns:
             return np.column_stack([1.0 - p, p])
         each = np.column_stack([self.maps[i](values[:, i]) for i in range(len(self.maps))])
         total = each.sum(axis=1, keepdims=True)
-        # No class is possible by its own map: none is more likely than another.
+        # All maps give 0: the classes are equally likely.
         return np.where(total > 0.0, each / np.where(total > 0.0, total, 1.0), 1.0 / each.shape[1])
 
 

@@ -1,4 +1,4 @@
-"""What a machine says of points that it does not hold, for many of its solutions at once."""
+"""Decision values of many solutions of one machine at new points."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT_A_TIME = 2**22  # kernel values
 
 
 class Solution(NamedTuple):
-    """The coefficients of the members of a head, and how its decision function reads them."""
+    """The coefficients of the members of a head, and its decision function."""
 
     x: NDArray[np.float64]
     decision_rule: DecisionRule

@@ -36,7 +36,7 @@ class MachineXiAlpha:
     error, recall, precision, f1 : float
         As in :class:`XiAlpha`, for the positive class.
     n : int
-        Examples of the two sides among those asked for.
+        Number of examples on the two sides.
     radius : float
         R^2 of the machine.
     """
@@ -60,7 +60,7 @@ class MachineXiAlpha:
 
 @dataclass(frozen=True)
 class XiAlpha:
-    """Estimates of how a classifier does on new examples.
+    """Estimates of the performance of a classifier on new examples.
 
     Attributes
     ----------
@@ -113,11 +113,11 @@ def xi_alpha(model: Any, ids: IdsLike | None = None, rho: float = 1.0) -> XiAlph
 
     .. math:: \rho\,\alpha_i R^2 + \xi_i \ge 1, \qquad R^2 = \max_{x, x'} k(x, x) - k(x, x') .
 
-    With :math:`\rho = 2` no leave-one-out error goes uncounted, provided that each class keeps a
-    support vector inside its box when an example is left out; :math:`\rho = 1` is what Joachims
-    recommends, still above the truth on average. With :math:`d` the number of examples that count
-    as errors, :math:`d_+` of them among the :math:`n_+` positive ones and :math:`d_-` among the
-    others, the estimates are
+    With :math:`\rho = 2` every leave-one-out error is counted, provided that each class keeps a
+    support vector inside its box when an example is left out. Joachims recommends
+    :math:`\rho = 1`, which on average still overestimates the error. With :math:`d` the number of
+    examples that count as errors, :math:`d_+` of them among the :math:`n_+` positive ones and
+    :math:`d_-` among the others, the estimates are
 
     .. math::
         \text{error} = \frac{d}{n},\quad
@@ -128,7 +128,7 @@ def xi_alpha(model: Any, ids: IdsLike | None = None, rho: float = 1.0) -> XiAlph
     Parameters
     ----------
     model : SVC, SimpleSVC, BudgetSVC or SVIncrementalSVC
-        A fitted classifier with the hinge loss, which is not changed.
+        A fitted classifier with the hinge loss; it is not changed.
     ids : int, str or other hashable, or iterable of these, default=None
         The examples to count, say those of the latest batch. None: all that the model holds.
     rho : float, default=1.0
@@ -141,15 +141,15 @@ def xi_alpha(model: Any, ids: IdsLike | None = None, rho: float = 1.0) -> XiAlph
         every machine that was trained on it and in which the test above holds votes for the other
         side, the others vote as they do now, and ties go the way `predict` takes (with
         `break_ties`, against it). One class against the rest: a single such machine is enough.
-        Recall, precision and F1 are then means over the classes, where an error of one class may
-        have been taken for any other.
+        Recall, precision and F1 are then means over the classes, where an error of one class counts
+        against all others.
 
     Notes
     -----
-    Counts are of examples, whatever their weights, which enter through :math:`\alpha_i \le C w_i`.
+    Examples are counted, not weights; these enter through :math:`\alpha_i \le C w_i`.
     The only example of its class always counts as an error. R^2 is computed for each machine from
-    all kernel values among its examples; of more than 4000 it is a bound, and `bounded` says so: 1
-    for rbf, by Cauchy and Schwarz for others.
+    all kernel values among its examples. Beyond 4000 examples it is an upper bound (`bounded`): 1
+    for rbf, by the Cauchy-Schwarz inequality for others.
 
     References
     ----------

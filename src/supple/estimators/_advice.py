@@ -1,4 +1,4 @@
-"""What to do about points and targets that scikit-learn refuses."""
+"""Remedies for points and targets that scikit-learn refuses."""
 
 from typing import Any, NoReturn
 
@@ -32,7 +32,7 @@ def _refuse(error: Exception, remedy: str) -> NoReturn:
 
 
 def _about_points(estimator: Any, X: Any, reset: bool) -> str:
-    """Return what is to be done about X, "" if it is as it should be."""
+    """Return a remedy for X, "" if X is valid."""
     if not sp.issparse(X):
         try:
             array = np.asarray(X)
@@ -83,7 +83,7 @@ def _about_features(estimator: Any, X: Any, width: int) -> str:
 
 
 def _about_targets(estimator: Any, X: Any, y: Any) -> str:
-    """Return what is to be done about y, "" if nothing is known to be wrong."""
+    """Return a remedy for y, "" if y is valid."""
     if y is None:
         return f"Give one target for each row, {type(estimator).__name__}.fit(X, y)."
     n = X.shape[0] if hasattr(X, "shape") else len(X)

@@ -1,9 +1,9 @@
-"""What the estimators share: parameters and the life of the engine.
+"""The base of the estimators: parameters, and the life cycle of the engine.
 
 An estimator owns its hyper-parameters and its label table; everything learned belongs to the
 engine. `fit` builds a new model and swaps it in at the end, so a fit that fails or is
 interrupted leaves the earlier model. Updates check all arguments first and then call the
-engine once, which either succeeds or stays as it was.
+engine once, as one transaction.
 """
 
 from __future__ import annotations
@@ -47,31 +47,30 @@ from supple.progress import Progress
 from supple.solvers import Settings
 
 _MEBIBYTE = 2**20
-_ALWAYS_KEPT = 2**28  # bytes up to which a bounded memory has all kernel values, if need be
+_ALWAYS_KEPT = 2**28  # bytes that a bounded memory may use to keep all kernel values
 
 
 def _row_bytes(memory: Memory) -> int:
-    """Return the bytes that hold all kernel values of a bounded memory; 0 if it has no bound.
+    """Return the bytes for all kernel values of a bounded memory; 0 if it has no bound.
 
-    Rows grow by a quarter at a time, and until a call has succeeded there may be twice as many
-    examples.
+    Rows grow by a quarter at a time, and during a call there may be twice as many examples.
     """
     return 0 if memory.capacity is None else 20 * (memory.capacity + 32) ** 2
 
 
 class BaseSVM(FittedAttributes, ABC):
-    """Base of the exact estimators; subclasses name a problem and the shape of its answers."""
+    """Base of the exact estimators; subclasses define the problem and the shape of predictions."""
 
     _parameter_constraints: dict[str, Any] = {
         **FittedAttributes._parameter_constraints,
         "shrinking": ["boolean"],
         "cache_size": [Interval(Real, 0, None, closed="neither")],
     }
-    # What retune may change.
+    # Parameters that `retune` may change.
     _tunable: tuple[str, ...] = ("gamma", "coef0", "degree")
-    # Parameters that a model does not depend on; they may change at any time.
+    # Parameters without influence on the model; they may change at any time.
     _free = frozenset({"n_jobs", "verbose", "decision_function_shape", "break_ties"})
-    # Whether the examples may be too few for the problem to have a solution.
+    # Whether few examples may leave the problem without a solution.
     _may_wait = False
     # Whether SimpleSVM solves instead of path, SMO and polish.
     _simple = False
@@ -86,7 +85,7 @@ class BaseSVM(FittedAttributes, ABC):
         return Single()
 
     def _check_params(self, params: Mapping[str, Any]) -> None:
-        """Check what the declared constraints of single parameters cannot say."""
+        """Check combinations of parameters."""
 
     def _first_labels(self, classes: ArrayLike | None) -> tuple[LabelTable, dict[int, float]]:
         """Return the label table before the first batch, and class weights by code."""
@@ -107,11 +106,11 @@ class BaseSVM(FittedAttributes, ABC):
         return class_weight
 
     def _memory(self, params: Mapping[str, Any]) -> Memory:
-        """Return a memory for a new model, which remembers nothing yet."""
+        """Return an empty memory for a new model."""
         return KeepAll()
 
     def _goes_by_time(self) -> bool:
-        """Return whether the memory must be told when examples came."""
+        """Return whether the memory needs timestamps."""
         params = self._current_params()
         check_constraints(type(self), self._parameter_constraints, params)
         return self._memory(params).unit == "time"
@@ -119,7 +118,7 @@ class BaseSVM(FittedAttributes, ABC):
     def _engine(
         self, params: Mapping[str, Any], state: State, memory: Memory
     ) -> Engine | OnlineEngine:
-        """Return the engine that does the work."""
+        """Return an engine for this state."""
         return Engine(state, memory)
 
     # ------------------------------------------------------------------ learning
@@ -134,14 +133,14 @@ class BaseSVM(FittedAttributes, ABC):
         *,
         whole: bool,
     ) -> Self:
-        """Build a model from its first batch; `whole` if that is all there is (fit)."""
+        """Build a model from its first batch; `whole` in `fit`, where it is the only one."""
         params = self._current_params()
         check_constraints(type(self), self._parameter_constraints, params)
         self._check_params(params)
         action = "fit" if whole else "partial_fit"
         if not whole:
             refuse_balanced(params, action)
-        twin = self._unfitted()  # the present model needs its own description of the features
+        twin = self._unfitted()  # the present model keeps its description of the features
         labels, class_weight = self._first_labels(classes)
         batch = check_batch(twin, X, y, sample_weight, names, labels, None)
         if whole:
@@ -155,7 +154,7 @@ class BaseSVM(FittedAttributes, ABC):
         return self._after(model, step, action)
 
     def _build(self, params: dict[str, Any], batch: Batch, class_weight: dict[int, float]) -> Model:
-        """Return a model with an empty engine, made for the kind of points in `batch`."""
+        """Return a model with an empty engine for the kind of points in `batch`."""
         gamma = resolve_gamma(params, batch.X, batch.weight)
         kernel = make_kernel(params, gamma)
         memory = self._memory(params)
@@ -191,7 +190,7 @@ class BaseSVM(FittedAttributes, ABC):
         )
 
     def _learn(self, model: Model, batch: Batch, *, whole: bool) -> Step:
-        """Add checked examples to the model, wholly or not at all; `whole` if these are all."""
+        """Add checked examples to the model as one transaction; `whole` if these are all."""
         columns = batch.X, batch.targets, batch.weight, batch.ids, batch.groups
         if isinstance(model.engine, Engine):
             return model.engine.learn(*columns, batch.times)
@@ -216,13 +215,13 @@ class BaseSVM(FittedAttributes, ABC):
         model.cache.clear()
         before, gamma = model.state.seen, model.gamma
         with Shielded():
-            first = model.scaled and model.state.n == 0  # all others have been forgotten
+            first = model.scaled and model.state.n == 0  # all examples were forgotten
             if first:
                 self._set_gamma(model, resolve_gamma(model.params, batch.X, batch.weight))
             try:
                 step = self._learn(model, batch, whole=False)
             finally:
-                # Also after an error that came when the examples were in, say from a listener.
+                # Also after an error of a listener, which comes when the examples are in.
                 if model.state.seen > before:
                     model.labels = batch.labels
                     if first:
@@ -242,7 +241,7 @@ class BaseSVM(FittedAttributes, ABC):
         return Progress(type(self).__name__) if self.verbose else None
 
     def _after(self, model: Model, step: Step, action: str) -> Self:
-        """Drop what the model needs no more, report the step, warn if the model has to wait."""
+        """Drop unused labels, report the step, and warn if the model has to wait."""
         model.drop_labels()
         if self.verbose:
             print(
@@ -262,7 +261,7 @@ class BaseSVM(FittedAttributes, ABC):
     @classmethod
     @cache
     def _get_param_names(cls) -> list[str]:
-        return super()._get_param_names()  # from the signature, which takes a while to inspect
+        return super()._get_param_names()  # cached: inspecting the signature is slow
 
     def _current_params(self) -> dict[str, Any]:
         """Return the parameters, with copies of the values that can be edited in place."""
@@ -273,7 +272,7 @@ class BaseSVM(FittedAttributes, ABC):
         return params
 
     def _check_unchanged(self, model: Model, action: str, but: Collection[str] = ()) -> None:
-        """Refuse an update if parameters differ from those that the model was built with."""
+        """Raise if parameters differ from those that the model was built with."""
         own = self.__dict__
         for name, built in model.params.items():
             value = own[name]

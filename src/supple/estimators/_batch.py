@@ -20,7 +20,7 @@ from supple.estimators._values import check_times, check_weight
 
 
 class Held(Protocol):
-    """What a check must know of the model that a batch joins."""
+    """The part of a model that checks of batches need."""
 
     @property
     def params(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ def check_batch(
 def _check_points(
     estimator: KernelEstimator, X: Any, y: Any, model: Held | None
 ) -> tuple[Points, Any]:
-    """Return points and targets that are not yet as a model keeps them."""
+    """Return points and targets after a full check and conversion."""
     targets, raw = estimator._targets, y
     targets.check_raw(raw)
     y = "no_validation" if targets.y_check is None else y
@@ -113,7 +113,7 @@ def _objects(estimator: KernelEstimator, X: Any, model: Held | None) -> NDArray[
 
 
 def _starts_plainly(estimator: KernelEstimator, X: Any) -> bool:
-    """Whether X is as a model keeps its points, so that it can start one: the short way."""
+    """Whether X can start a model without conversion: a short cut."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2
@@ -126,7 +126,7 @@ def _starts_plainly(estimator: KernelEstimator, X: Any) -> bool:
 
 
 def _is_plain(estimator: KernelEstimator, X: Any, model: Held) -> bool:
-    """Whether X is as the model keeps its points already: the short way for single rows."""
+    """Whether X can join the model without conversion: a short cut for single rows."""
     return (
         type(X) is np.ndarray
         and X.ndim == 2

@@ -1,4 +1,4 @@
-"""Classification: labels, class weights, votes, and scikit-learn's layout of several machines."""
+"""Classification: labels, class weights, votes, and scikit-learn's layout of the machines."""
 
 from __future__ import annotations
 
@@ -37,12 +37,11 @@ IGNORED: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Classes:
-    """The classes at hand, sorted by label, and where their machines are in the engine.
+    """The classes, sorted by label, and the positions of their machines in the engine.
 
-    `columns` and `signs` turn the engine's heads into scikit-learn's: for two classes one
-    machine that is positive on the second; one-vs-one (i, j) with i < j positive on i;
-    one-vs-rest i positive on i. `only` is the place of a class that alone has examples; there are
-    then no machines.
+    `columns` and `signs` map the engine's heads to scikit-learn's machines: for two classes one
+    that is positive on the second; one-vs-one (i, j) with i < j positive on i; one-vs-rest i
+    positive on i. `only` is the place of the only class with examples; there are then no machines.
     """
 
     labels: NDArray[Any]
@@ -153,7 +152,7 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
         ids, groups : iterable of int, str or other hashable, default=None
             Names of the examples and what they belong to, as in `partial_fit`.
         timestamps : array-like of shape (n_samples,), default=None
-            When the examples came, as in `partial_fit`.
+            When the examples arrived, as in `partial_fit`.
 
         Returns
         -------
@@ -183,24 +182,23 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
         y : array-like of shape (n_samples,)
             Their labels. New classes may appear at any time, unless `classes` was given.
         classes : array-like, default=None
-            All labels that may ever occur; a label outside is then an error. Optional. If they
-            are two, the decision function is defined from the first example on.
+            All labels that may ever occur; other labels are then an error. With two classes
+            the decision function is defined from the first example on.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0. An example of weight 0 is stored but has no effect.
         ids : iterable of int, str or other hashable, default=None
-            Names for the examples, for `forget` and `reweight`; of one kind, and unique among
-            those held. None numbers the examples in order of arrival, if ids are integers.
+            Ids of the examples, for `forget` and `reweight`: of one kind, and unique among those
+            held. None numbers the examples in order of arrival, if ids are integers.
         groups : iterable of int, str or other hashable, default=None
             What each example belongs to, say a customer, for `forget(groups=...)`.
         timestamps : array-like of shape (n_samples,), default=None
-            When the examples came: numbers or datetimes that never run backwards. For memories
-            that go by time, such as ``Window(size=3600, unit="time")``, and only for these.
+            When the examples arrived: non-decreasing numbers or datetimes. Only for memories with
+            ``unit="time"``, such as ``Window(size=3600, unit="time")``.
 
         Returns
         -------
         self : object
-            The model that `fit` gives on all examples held (with gamma as it was resolved at
-            the first batch).
+            The model that `fit` gives on all examples held (with the gamma of the first batch).
         """
         return self._learn_more(X, y, sample_weight, Names(ids, groups, timestamps), classes)
 
@@ -251,8 +249,8 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
         Returns
         -------
         y_pred : ndarray of shape (n_samples,)
-            Labels. With one-vs-one machines the class with most votes, the first of ``classes_``
-            among equals unless `break_ties`.
+            Labels. With one-vs-one machines the class with the most votes; of equal ones the first
+            in ``classes_`` unless `break_ties`.
         """
         model = self._fitted()
         if self.break_ties and self.decision_function_shape == "ovo":
@@ -304,7 +302,7 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
         elif model.params["multi_class"] == "ovo":
             pairs = [(a, b) for i, a in enumerate(codes) for b in codes[i + 1 :]]
             wanted = [(p, 1.0) if p in column else (p[::-1], -1.0) for p in pairs]
-            if len(codes) == 2:  # scikit-learn turns the sign of a single machine
+            if len(codes) == 2:  # scikit-learn reverses the sign of a single machine
                 wanted = [(wanted[0][0], -wanted[0][1])]
         elif len(codes) == 2:
             wanted = [(key, 1.0 if key[0] == codes[1] else -1.0) for key in column]
@@ -324,7 +322,7 @@ class BaseClassifier(ClassifierMixin, BaseSVM):
         return [(heads[c], s) for c, s in zip(classes.columns, classes.signs.tolist(), strict=True)]
 
     def _find_support(self, model: Model) -> Support:
-        """Gather the support vectors of all machines, grouped by class, in LIBSVM's layout.
+        """Return the support vectors of all machines, grouped by class, in LIBSVM's layout.
 
         One-vs-one: row r of the column of a class i holds its coefficient in the machine of i
         and the r-th other class. One-vs-rest and two classes: one row per machine.
@@ -389,8 +387,8 @@ def _sides(k: int) -> NDArray[np.float64]:
 
 
 def _votes(first: NDArray[np.bool_], k: int) -> NDArray[np.float64]:
-    """Return the votes for each class; `first` tells which pairs vote for their first class."""
-    # A class is the second one of as many pairs as classes come before it.
+    """Return the votes for each class; `first` marks pairs that vote for their first class."""
+    # Class k is the second one of k pairs.
     return first @ _sides(k) + np.arange(k)
 
 

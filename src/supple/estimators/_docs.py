@@ -18,9 +18,9 @@ _ALWAYS_THERE = ("n_features_in_", "feature_names_in_")  # which scikit-learn se
 def completed_by(source: Callable[..., Any]) -> Callable[[_Documented], _Documented]:
     r"""Return a decorator that completes a numpydoc docstring with that of `source`.
 
-    Parameters follow the signature: described in the docstring itself, or else as in `source`.
-    Attributes are those of the docstring, then those of `source` that the class has. A section
-    "Returns" is that of `source` if there is none.
+    Parameters follow the signature; those that the docstring does not describe come from `source`.
+    Attributes are those of the docstring, then those of `source` that the class has. A missing
+    section "Returns" comes from `source`.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def completed_by(source: Callable[..., Any]) -> Callable[[_Documented], _Documen
 
 
 def _sections(item: Callable[..., Any]) -> dict[str, str]:
-    """Return the text of each section by its heading, that before the first by ""."""
+    """Return the text of each section by its heading, "" for the text before the first."""
     first, *rest = _HEADING.split(inspect.cleandoc(item.__doc__ or ""))
     return {"": first} | dict(zip(rest[::2], rest[1::2], strict=True))
 

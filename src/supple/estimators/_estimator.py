@@ -1,4 +1,4 @@
-"""What all estimators with a kernel share: parameters, locks, and the replacement of a model."""
+"""The base of all estimators with a kernel: parameters, locks, replacement of the model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class KernelEstimator(BaseEstimator):
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "verbose": ["verbose"],
-        "n_jobs": "no_validation",  # see resolve_threads, which also looks before predictions
+        "n_jobs": "no_validation",  # see resolve_threads, which also checks before predictions
         "max_iter": [Interval(Integral, -1, 2**63 - 1, closed="both")],
     }
     _targets = Targets()
@@ -56,12 +56,12 @@ class KernelEstimator(BaseEstimator):
 
     @reads
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; with `deep`, also those of parameters that have some.
+        """Return the parameters by name.
 
         Parameters
         ----------
         deep : bool, default=True
-            Whether a kernel that is an object with parameters shows these, too.
+            Whether to include the parameters of a kernel object.
 
         Returns
         -------
@@ -88,19 +88,19 @@ class KernelEstimator(BaseEstimator):
 
     @reads
     def __getstate__(self) -> dict[str, Any]:
-        state = dict(super().__getstate__())  # which may be the estimator's own dictionary
+        state = dict(super().__getstate__())  # a copy: it may be the estimator's own dictionary
         state.pop(LOCK, None)
         return state
 
     def _unfitted(self) -> Self:
-        """Return an estimator with these parameters and nothing learned, to check a batch with."""
+        """Return an unfitted estimator with these parameters, to check a batch with."""
         twin = type(self).__new__(type(self))
         fitted = {LOCK, "_model", *FEATURES}
         twin.__dict__.update((k, v) for k, v in self.__dict__.items() if k not in fitted)
         return twin
 
     def _swap(self, model: Any, twin: Self) -> None:
-        """Put a new model in the place of the present one, if any, with the features of `twin`."""
+        """Replace the present model, if any, by a new one with the features of `twin`."""
         new = {name: twin.__dict__[name] for name in FEATURES if name in twin.__dict__}
         with guards(self).writing, Shielded():
             for name in FEATURES:

@@ -1,4 +1,4 @@
-"""Fitted attributes: views of the engine, computed when asked for."""
+"""Fitted attributes: views of the engine, computed on access."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Support:
 
 
 class FittedAttributes(KernelEstimator):
-    """Attributes of scikit-learn's SVMs and those that only exact models have.
+    """Attributes of scikit-learn's SVMs, and those of exact models.
 
-    Before `fit` every one of them raises NotFittedError, which is an AttributeError.
+    Before `fit` each of them raises NotFittedError, which is an AttributeError.
     """
 
     _model: Model
@@ -89,7 +89,7 @@ class FittedAttributes(KernelEstimator):
     # ------------------------------------------------------------------ views of the heads
 
     def _oriented(self, model: Model) -> list[tuple[HeadReader, float]]:
-        """Return the heads in scikit-learn's order, each with the sign it has there."""
+        """Return the heads in scikit-learn's order, each with its sign there."""
         return [(head, 1.0) for head in model.state.heads.values()]
 
     def _find_support(self, model: Model) -> Support:
@@ -183,7 +183,7 @@ class FittedAttributes(KernelEstimator):
     @property
     @reads
     def memory_(self) -> Memory:
-        """The memory with what it remembers: a copy of that of the model."""
+        """A copy of the memory, with what it remembers."""
         return self._held().engine.memory.copied()
 
     @property
@@ -201,7 +201,7 @@ class FittedAttributes(KernelEstimator):
     @property
     @reads
     def n_kernel_evals_(self) -> int:
-        """Kernel values computed since the last `fit` to learn, not those of predictions.
+        """Kernel values computed for learning since the last `fit`.
 
         A linear kernel often needs none: batches are then solved with the weight vector.
         """
@@ -210,7 +210,7 @@ class FittedAttributes(KernelEstimator):
     @property
     @reads
     def shape_fit_(self) -> tuple[int, ...]:
-        """Number of examples held and, if they have features, of these."""
+        """Number of examples held and, if they have features, number of features."""
         n = self._held().state.n
         return (n, self.n_features_in_) if hasattr(self, "n_features_in_") else (n,)
 
@@ -245,5 +245,5 @@ class FittedAttributes(KernelEstimator):
     @property
     @reads
     def _gamma(self) -> float:
-        """The number that gamma="scale" or "auto" stands for, fixed at the first batch."""
+        """The value of gamma="scale" or "auto", fixed at the first batch."""
         return self._held().gamma

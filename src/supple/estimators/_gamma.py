@@ -1,4 +1,4 @@
-"""The number that gamma="scale" or "auto" stands for."""
+"""The value of gamma="scale" or "auto"."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,10 +15,8 @@ from supple.estimators._points import Points
 def resolve_gamma(params: Mapping[str, Any], X: Points, weight: NDArray[np.float64]) -> float:
     """Return gamma as a number: "scale" is 1 / (n_features * Var(X)), "auto" 1 / n_features.
 
-    It is 0 if the kernel does not take gamma, whatever its value.
-
-    The variance counts every row as often as its weight says, so that weight 2 is the same
-    as two copies of a row. With equal weights it is scikit-learn's.
+    It is 0 if the kernel does not use gamma. The variance is weighted, so that weight 2 is the same
+    as two copies of a row; with equal weights it is scikit-learn's.
     """
     gamma = params["gamma"]
     if not takes_gamma(params["kernel"]):

@@ -1,4 +1,4 @@
-"""Checks of ids and groups: what may name examples, and in which containers names may come."""
+"""Checks of ids and groups."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from supple.store import LAST_ID, kind_of, name_of_kind
 
 IdsLike = Hashable | Iterable[Hashable]
 
-# A single name, though some of these have a length.
+# Types of a single name; some of them have a length.
 _SINGLE = (str, bytes, Integral, np.generic)
 
 
@@ -28,22 +28,22 @@ def check_ids(ids: Any, n: int | None = None, *, paired: bool = False) -> NDArra
         One id, or several in a sequence, set, generator, array, pandas Index or Series. A tuple is
         a sequence of ids.
     n : int, optional
-        The number of rows that they are for.
+        Number of rows.
     paired : bool, default=False
-        Whether something else comes in the same order, as it does with `n`.
+        Whether another argument has the same order, as with `n`.
     """
     if type(ids) is int and 0 <= ids < LAST_ID and n is None:
-        return np.array([ids], dtype=np.int64)  # the short way for one example
+        return np.array([ids], dtype=np.int64)  # short cut for one example
     return _names(ids, "ids", n, paired or n is not None)
 
 
 def check_groups(groups: Any, n: int | None = None) -> NDArray[Any]:
-    """Return groups as a 1-D array of objects; `n` is the number of rows that they are for."""
+    """Return groups as a 1-D array of objects; `n` is the number of rows."""
     return _names(groups, "groups", n, n is not None).astype(object)
 
 
 def check_missing(missing: Any) -> bool:
-    """Return whether unknown ids or groups are to be passed over."""
+    """Return whether to ignore unknown ids or groups."""
     if not isinstance(missing, str) or missing not in ("error", "ignore"):
         raise InvalidInputError(
             f"'missing' must be 'error' or 'ignore'. Got {show(missing)} instead."
@@ -80,13 +80,13 @@ def _names(given: Any, what: str, n: int | None, ordered: bool) -> NDArray[Any]:
 
 
 def _listed(given: Any, what: str) -> list[Any]:
-    """Return the names in a container, or the only one."""
+    """Return the names in a container, or a single name as a list."""
     if isinstance(given, Mapping):
         _refuse(given, what)
     if isinstance(given, _SINGLE):
         return [given]
     if isinstance(given, np.ndarray) and given.dtype.kind in "OSTU":
-        return list(given.tolist())  # strings of Python's own
+        return list(given.tolist())  # Python strings
     try:
         names = iter(given)
     except TypeError:
@@ -95,7 +95,7 @@ def _listed(given: Any, what: str) -> list[Any]:
 
 
 def _checked(values: list[Any], what: str) -> list[Any]:
-    """Return names of one kind, integers and strings as Python's own."""
+    """Return names of one kind, with NumPy integers and strings as Python's."""
     if set(map(type, values)) in ({int}, {str}):
         return values
     values = [_plain(value, what) for value in values]
@@ -115,14 +115,14 @@ def _plain(value: Any, what: str) -> Hashable:
     """Return a name that equals itself and nothing of another kind."""
     if isinstance(value, np.str_ | np.bytes_):
         return value.item()
-    # bool is an Integral, and True as a name is always a mistake for a mask.
+    # bool is an Integral, but a bool among ids is a mask by mistake.
     if isinstance(value, Integral) and not isinstance(value, bool):
         return int(value)
     if value is None or isinstance(value, Number | np.bool_):
         _refuse(value, what)
     try:
         hash(value)
-        same = bool(value == value)  # not so NaT and the like
+        same = bool(value == value)  # false for NaT
     except TypeError:
         same = False
     if not same:

@@ -1,4 +1,4 @@
-"""The error that an estimator expects of itself in the middle of an operation."""
+"""Estimates of the error of an estimator during an operation."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from supple.problems import CSVC
 
 
 class Judge:
-    """Estimates of the error on some examples, by the estimate that a memory names.
+    """Estimates the error on some examples by the estimate that a memory names.
 
     Parameters
     ----------
     estimator : BaseSVM
     model : Model
-        Of the estimator; it may change between the calls, within one operation.
+        Model of the estimator; it may change between calls within one operation.
     labels : LabelTable
-        That knows the labels of the examples that are being learned, too.
+        Table that includes the labels of the examples being learned.
     memory : Memory
     """
 
@@ -62,14 +62,14 @@ class Judge:
             )
 
     def __call__(self, slots: NDArray[np.int64]) -> float:
-        """Return the error expected on these examples; NaN while there is no machine."""
+        """Return the estimated error on these examples; NaN without a machine."""
         state = self._model.state
         if state.waiting or not state.head_states:
             return math.nan
-        state.drop_derived()  # which may be of the state before the operation
+        state.drop_derived()  # derived values may be older than the operation
         try:
             return self._error(slots)
-        except InfeasibleError:  # there is no model without some of them
+        except InfeasibleError:  # no model without some of them
             return math.nan
         finally:
             state.drop_derived()

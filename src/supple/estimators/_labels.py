@@ -27,7 +27,7 @@ def as_labels(y: Any) -> NDArray[Any]:
         _words(y)
     whole = kind in "biuU" or (kind == "f" and bool((np.isfinite(y) & (y == np.trunc(y))).all()))
     if not (y.ndim == 1 and whole):
-        # Whole numbers and strings need no further look; scikit-learn words the other cases.
+        # Integers and strings need no further check; scikit-learn explains the other cases.
         try:
             check_classification_targets(y)
         except ValueError as error:
@@ -63,10 +63,10 @@ def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 
 class LabelTable:
-    """Labels and their codes, which count up in order of appearance; immutable.
+    """Labels and their codes, numbered in order of appearance; immutable.
 
-    An update of the model works on the table that :meth:`encode` returns and keeps it only
-    if the engine has succeeded.
+    An update uses the table that :meth:`encode` returns; the model adopts it if the engine
+    succeeds.
 
     Examples
     --------
@@ -148,9 +148,9 @@ class LabelTable:
         return [label for label in self._codes if label not in other._codes]
 
     def only(self, codes: Collection[int]) -> LabelTable:
-        """Return the table without the labels of other codes, but for those declared.
+        """Return the table with only the labels of these codes and the declared ones.
 
-        The codes that become free are given to the next new labels.
+        New labels reuse the free codes.
         """
         declared = self._declared or ()
         gone = [x for x, code in self._codes.items() if code not in codes and x not in declared]
@@ -223,9 +223,9 @@ def whole_class_weight(
     weight: NDArray[np.float64],
     labels: LabelTable,
 ) -> dict[int, float]:
-    """Return the class weights of a whole training set, which has two classes at least.
+    """Return the class weights of a training set, which has at least two classes.
 
-    `given` is the user's class_weight, "balanced" or not, and `by_code` what it says by code.
+    `given` is the user's class_weight, `by_code` the same by code unless it is "balanced".
     """
     total = np.bincount(codes.astype(np.intp), weights=weight)
     (present,) = total.nonzero()
@@ -244,7 +244,7 @@ def whole_class_weight(
         return by_code
     held = np.flatnonzero(np.bincount(codes.astype(np.intp))).tolist()
     unknown, bare = set(by_code).difference(held), set(held).difference(by_code)
-    # As in scikit-learn: weights for more classes than there are is no mistake.
+    # As in scikit-learn, weights of absent classes are allowed.
     if unknown and bare:
         raise InvalidInputError(
             f"The 'class_weight' parameter of {owner} has "

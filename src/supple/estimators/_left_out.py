@@ -1,4 +1,4 @@
-"""Each example left out in turn, whatever the estimator: values, winners, residuals."""
+"""Leave-one-out decision values and winners, for any estimator."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from supple.progress import Progress
 
 
 class LeftOutClasses(NamedTuple):
-    """What a classifier says of examples that it has never seen."""
+    """Leave-one-out predictions of a classifier."""
 
     values: NDArray[np.float64]  # of the machines, NaN where there is none
     winner: NDArray[np.intp]  # places among the classes
@@ -23,9 +23,9 @@ class LeftOutClasses(NamedTuple):
 
 
 class LeftOut:
-    """The heads of a state, one after the other, without each of the examples at some slots.
+    """Solves each head without each of the examples at some slots, and restores the state.
 
-    For the holder of the write lock, with Ctrl-C held back. The state is afterwards as it was.
+    The caller holds the write lock and has shielded Ctrl-C.
     """
 
     def __init__(
@@ -33,8 +33,8 @@ class LeftOut:
     ) -> None:
         self._state, self._slots = state, slots
         self._threads, self._progress = threads, progress
-        self.solved = np.zeros(len(slots), dtype=bool)  # which were removed by a solver
-        self.n_inexact = 0  # models that are not optimal as promised
+        self.solved = np.zeros(len(slots), dtype=bool)  # removed by a solver
+        self.n_inexact = 0  # solutions beyond the tolerance
 
     def _head(self, key: Key, which: NDArray[np.bool_]) -> tuple[Any, Any]:
         """Return decision values of some of the examples in a head, and their doubts."""
@@ -54,23 +54,23 @@ class LeftOut:
         return found.value, found.doubt
 
     def single(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the same of all examples in the only head there is."""
+        """Return the decision values of all examples in the only head, and their doubts."""
         (key,) = self._state.head_states
         value, doubt = self._head(key, np.ones(len(self._slots), dtype=bool))
         return value, doubt
 
     def classified(self, machines: Machines) -> LeftOutClasses:
-        """Return what the machines of a classifier say."""
+        """Return the predictions of the machines of a classifier."""
         state, slots, classes = self._state, self._slots, machines.classes
         own, sole = machines.places(state.y[slots]), machines.sole(state, slots)
         member = np.column_stack([state.plan.members(key, state.y[slots]) for key in machines.keys])
         values = np.full(member.shape, np.nan)
-        if not member.all():  # some machines have never seen some of the examples
+        if not member.all():  # examples that are not in all machines
             values[~member] = machines.decision(state, slots, self._threads)[~member]
         for column, (key, side) in enumerate(zip(machines.keys, machines.sides, strict=True)):
             if self._progress is not None:
                 self._progress.at("machine", column + 1, len(machines.keys))
-            # Without the only example of a class its machines do not exist.
+            # Without the only example of a class there is no machine for it.
             sides = [place for place in side if place is not None]
             gone = sole & (np.isin(own, sides) | (machines.n_classes == 2))
             which = member[:, column] & ~gone

@@ -1,4 +1,4 @@
-"""The machines of a classifier as an estimate needs them, in scikit-learn's order and signs."""
+"""The machines of a classifier in scikit-learn's order and signs, for diagnostics."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Machines:
 
     @classmethod
     def of(cls, estimator: BaseClassifier, model: Model, action: str) -> Machines:
-        """Return those of a classifier, which must hold two classes at least."""
+        """Return the machines of a classifier; raise if it holds fewer than two classes."""
         machines = cls.found(estimator, model, model.labels)
         if not machines.keys:
             classes = machines.classes
@@ -49,7 +49,7 @@ class Machines:
     @classmethod
     def found(cls, estimator: BaseClassifier, model: Model, labels: LabelTable) -> Machines:
         """Return the machines of a classifier; none if it has fewer than two classes."""
-        # Not estimator._classes, which would note the result in the model.
+        # Not estimator._classes, which would cache the result in the model.
         classes = estimator._find_classes(model, labels)
         heads = list(model.state.head_states)
         pairwise = model.params["multi_class"] == "ovo"
@@ -77,13 +77,13 @@ class Machines:
         return out
 
     def sole(self, state: State, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return which of these examples are the only ones of their class that have weight."""
+        """Return which of these examples are the only ones with weight in their class."""
         counts = np.bincount(self.places(state.y[state.weight > 0.0]), minlength=self.n_classes)
         own = self.places(state.y[slots])
         return np.asarray((counts[own] == 1) & (state.weight[slots] > 0.0))
 
     def decision(self, state: State, slots: NDArray[np.int64], threads: int) -> Any:
-        """Return what the machines say of the examples at these slots, a column for each."""
+        """Return the decision values at these slots, one column per machine."""
         decision = state.decision(state.points(slots), threads).take(self.classes.columns, axis=1)
         return decision * self.classes.signs
 
@@ -92,7 +92,7 @@ class Machines:
         return None if place is None else self.classes.labels[place : place + 1].tolist()[0]
 
     def winners(self, values: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the class that the machines choose by each row of their values."""
+        """Return the predicted class for each row of decision values."""
         if self.n_classes == 2:
             return (values[:, 0] >= 0).astype(np.intp)
         return self._chosen(values, self.n_classes)
@@ -104,7 +104,7 @@ class Machines:
         return _one_per_class(values, self.n_classes)
 
     def winners_without(self, place: int, values: NDArray[np.float64]) -> NDArray[np.intp]:
-        """Return the same among the other classes: there are no examples of this one."""
+        """Return the predicted classes if the class `place` has no examples."""
         others = np.delete(np.arange(self.n_classes), place)
         if len(others) == 1:
             return np.full(len(values), others[0])
@@ -112,7 +112,7 @@ class Machines:
         return others[self._chosen(values[:, own], len(others))]
 
     def margins(self, values: NDArray[np.float64], gone: int | None = None) -> NDArray[np.float64]:
-        """Return by how much each class leads the best of the others (48), one column for each.
+        """Return the lead of each class over the best of the others (48), one column for each.
 
         The class `gone` has no examples: all others lead it by 1.
         """

@@ -1,4 +1,4 @@
-"""The records an estimator keeps and passes on: its model, and one checked batch."""
+"""The model of an estimator, and a checked batch."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Model:
     dtype: np.dtype[Any]
     labels: LabelTable
     class_weight: dict[int, float]
-    # Values derived from the engine, emptied before every update. They live here because
-    # predicting must not change the estimator's own attributes.
+    # Values derived from the engine, emptied before every update. They are stored here because
+    # predictions must not change the estimator's attributes.
     cache: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -73,7 +73,7 @@ class StillModel(NamedTuple):
         return Model(engine, **self.others)
 
     def widened(self, n_features: int) -> StillModel:
-        """Return this state with columns of zeros behind those of the points."""
+        """Return this state with columns of zeros appended to the points."""
         state: dict[str, Any] = self.engine["state"]
         if state["gram"] is None:
             return self
@@ -82,7 +82,7 @@ class StillModel(NamedTuple):
 
 
 def widened(X: Points, n_features: int) -> Points:
-    """Return a copy of points with columns of zeros behind their own.
+    """Return a copy of points with columns of zeros appended.
 
     Examples
     --------
@@ -98,11 +98,11 @@ def widened(X: Points, n_features: int) -> Points:
 
 
 class Names(NamedTuple):
-    """What the user calls the examples of a batch, if anything."""
+    """Ids, groups and timestamps that the user gives for a batch."""
 
     ids: Any = None
     groups: Any = None
-    timestamps: Any = None  # when they came, for memories that go by time
+    timestamps: Any = None  # for memories with unit="time"
 
 
 class Batch(NamedTuple):
@@ -117,7 +117,7 @@ class Batch(NamedTuple):
     times: NDArray[Any] | None = None
 
     def rows(self, which: Any) -> Batch:
-        """Return some of the examples."""
+        """Return a part of the examples."""
         return self._replace(
             X=self.X[which],
             targets=self.targets[which],

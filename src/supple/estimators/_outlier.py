@@ -93,21 +93,21 @@ class BaseOutlier(OutlierMixin, ExactUpdates):
         self._require_ready(model, "cannot predict yet")
         decision = model.state.decision(points, self._threads())[:, 0]
         zero = np.abs(decision) <= BOUNDARY * np.abs(self.offset_).max()
-        # A plane through the origin has no offset, but its values have rounding errors.
+        # For a plane through the origin the offset gives no scale for rounding errors.
         decision[zero | self._lost_in_rounding(points, decision, model)] = 0.0
         return decision
 
     def _lost_in_rounding(
         self, points: Any, decision: NDArray[np.float64], model: Model
     ) -> NDArray[np.bool_]:
-        """Return which decision values are no more than the rounding of their terms."""
+        """Return which decision values are within the rounding error of their terms."""
         kernel, lost = model.state.kernel, np.zeros(len(decision), dtype=np.bool_)
         if not isinstance(kernel, Linear | Poly):
-            return lost  # of bounded kernels the offset tells enough
+            return lost  # the offset suffices for bounded kernels
         (head,) = model.state.heads.values()
         support = model.state.points(head.slots)
         with np.errstate(over="ignore", invalid="ignore"):
-            # No term is larger than this, by |k(z, x)|^2 <= k(z, z) k(x, x).
+            # Upper bound on the terms, by |k(z, x)|^2 <= k(z, z) k(x, x).
             size = np.sqrt(np.abs(kernel.diagonal(points))) * float(
                 np.abs(head.coef) @ np.sqrt(np.abs(kernel.diagonal(support)))
             )

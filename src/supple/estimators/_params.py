@@ -1,4 +1,4 @@
-"""Checks of parameters: the declared constraints, and what these cannot express."""
+"""Checks of parameters: declared constraints and further ones."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from sklearn.utils import _param_validation
 from supple.errors import InvalidInputError
 from supple.kernels import KERNELS
 
-# Constraints of the kernel, for machines that need it beyond the examples of a fit, and for all.
+# Constraints of the kernel: for machines that evaluate it after the fit, and for all.
 KERNEL_OF_POINTS = [_param_validation.StrOptions(set(KERNELS)), callable]
 ANY_KERNEL = [_param_validation.StrOptions({*KERNELS, "precomputed"}), callable]
 _MOST_THREADS = 4096
 _PLAIN = frozenset({bool, float, int, str, type(None)})
 _MOST_PASSED = 256
-_passed: set[tuple[Any, ...]] = set()  # parameters that have been found good
+_passed: set[tuple[Any, ...]] = set()  # valid parameters
 _LONGEST_TEXT = 60
 
 
@@ -32,9 +32,9 @@ class InvalidParameterError(InvalidInputError, _param_validation.InvalidParamete
 def check_constraints(
     owner: type, constraints: Mapping[str, Any], params: Mapping[str, Any]
 ) -> None:
-    """Check each parameter by itself; plain values that have passed pass again.
+    """Check each parameter by itself.
 
-    The checks take as long as a small fit.
+    Valid plain values are cached, since the checks take as long as a small fit.
     """
     values = tuple(params.values())
     kinds = tuple(map(type, values))
@@ -49,7 +49,7 @@ def check_constraints(
 
 
 def check_values(owner: type, constraints: Mapping[str, Any], params: Mapping[str, Any]) -> None:
-    """Check each parameter by itself, but for a gamma that the kernel does not take."""
+    """Check each parameter by itself, except a gamma that the kernel does not use."""
     idle = "kernel" in params and not takes_gamma(params["kernel"])
     for name, value in params.items():
         if name == "gamma" and idle:
@@ -84,7 +84,7 @@ def show(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return NumPy's scalars as Python's, which print without the name of their type."""
+    """Return NumPy scalars as Python's, which print without the name of their type."""
     if isinstance(value, np.generic):
         return value.item()
     if type(value) in (list, tuple):
@@ -95,7 +95,7 @@ def _plain(value: Any) -> Any:
 
 
 def fits_float(value: Real) -> bool:
-    """Whether float64 can hold a number without turning it into infinity or zero."""
+    """Whether float64 can represent a number other than as infinity or zero."""
     try:
         number = float(value)
     except OverflowError:

@@ -16,7 +16,7 @@ from supple.estimators._advice import refuse, refuse_targets
 Points = Any
 
 LARGEST_EXACT_INTEGER = 2**53
-# What check_points with `reset` writes on an estimator.
+# Attributes that check_points sets if `reset`.
 FEATURES = ("n_features_in_", "feature_names_in_")
 
 
@@ -69,10 +69,10 @@ def check_points(
 
 
 def as_objects(X: Any, *, rows: bool) -> NDArray[Any] | None:
-    """Return X as a 1-D array if it is a sequence of things without features, None if it is not.
+    """Return X as a 1-D array if it is a sequence of objects without features, else None.
 
     Only a callable kernel can compare these: strings, graphs, sequences of different lengths.
-    With `rows`, a sequence of equally long sequences is none of them, but a matrix.
+    With `rows`, a sequence of equally long sequences is a matrix.
     """
     if not (isinstance(X, list | tuple) or getattr(X, "ndim", 0) == 1):
         return None
@@ -82,13 +82,13 @@ def as_objects(X: Any, *, rows: bool) -> NDArray[Any] | None:
     if rows:
         try:
             return None if np.asarray(X, dtype=object).ndim > 1 else objects
-        except ValueError:  # arrays whose shapes differ in part
+        except ValueError:  # arrays of different shapes
             pass
     return objects
 
 
 def check_objects(estimator: Any, X: NDArray[Any], y: Any, **y_check: Any) -> Any:
-    """Return y checked by scikit-learn, for points that have no features to be checked."""
+    """Return y checked by scikit-learn, for points without features."""
     if isinstance(y, str) and y == "no_validation":
         return None
     try:
@@ -100,7 +100,7 @@ def check_objects(estimator: Any, X: NDArray[Any], y: Any, **y_check: Any) -> An
 
 
 def _canonical(X: Points) -> Points:
-    """Return CSR with 32-bit, sorted, unique indices; the user's matrix is not touched."""
+    """Return CSR with 32-bit, sorted, unique indices; the user's matrix is unchanged."""
     if max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
         raise InvalidInputError(
             f"Sparse X of shape {X.shape} with {X.nnz} entries needs 64-bit indices; supple "
@@ -108,7 +108,7 @@ def _canonical(X: Points) -> Points:
         )
     indices = X.indices.astype(np.int32, copy=False)
     indptr = X.indptr.astype(np.int32, copy=False)
-    # A new header, because SciPy remembers on the old one whether it was sorted once.
+    # A new header: SciPy caches in the old one whether it is sorted.
     fresh = type(X)((X.data, indices, indptr), shape=X.shape)
     fresh.check_format(full_check=True)
     if not fresh.has_canonical_format:
@@ -123,7 +123,7 @@ def check_integers(raw: Any, values: NDArray[Any], name: str) -> None:
     if kind in "fb" or values.size == 0:
         return
     with np.errstate(invalid="ignore"):
-        # Not beyond, because the integer next to the limit has been rounded to it.
+        # Strictly below: the integer next to the limit was rounded to it.
         if values.max() < LARGEST_EXACT_INTEGER and values.min() > -LARGEST_EXACT_INTEGER:
             return
     items = raw.data if sp.issparse(raw) else np.asarray(raw)
@@ -131,7 +131,7 @@ def check_integers(raw: Any, values: NDArray[Any], name: str) -> None:
         if items.dtype.kind != "O":
             return
         items = np.array([v for v in items.ravel() if isinstance(v, Integral)], dtype=object)
-    # Python integers, because abs of the smallest int64 overflows.
+    # Python integers: abs of the smallest int64 overflows.
     worst = max((int(v) for v in (items.max(), items.min())), key=abs) if items.size else 0
     if abs(worst) > LARGEST_EXACT_INTEGER:
         raise InvalidInputError(

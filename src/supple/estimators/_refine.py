@@ -1,4 +1,4 @@
-"""Support vectors as the only memory: what SVIncrementalSVC and SVIncrementalSVR share."""
+"""The base of SVIncrementalSVC and SVIncrementalSVR: flat parameters, and `refine`."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from supple.interrupts import Shielded
 from supple.locks import reads, writes
 from supple.memory import Change, SupportVectors
 
-# Violations of the optimality conditions below this part of their scale are rounding errors.
+# Violations below this part of their scale are rounding errors.
 _VIOLATED = 1e-9
 
 
 class KeepsSupportVectors(ExactUpdates):
-    """The flat parameters of a memory of support vectors, and the way back to exactness."""
+    """Flat parameters of a memory of support vectors, and `refine`, which makes it exact."""
 
     _parameter_constraints: dict[str, Any] = {
         "kernel": KERNEL_OF_POINTS,
@@ -49,12 +49,11 @@ class KeepsSupportVectors(ExactUpdates):
         sample_weight: ArrayLike | None = None,
         groups: IdsLike | None = None,
     ) -> Self:
-        """Make the model exact on examples that it has seen before and that are given again.
+        """Make the model exact on examples that were learned before and are given again.
 
-        Examples of `ids` that are still held get their own weight back. The others are checked:
-        those that violate the optimality conditions are learned again, and so on until none does.
-        The model then is the one that `fit` gives on these examples and all others held, on
-        everything seen if everything is given. Support vectors alone are kept.
+        Examples that are still held get their own weight back. Of the others, those that violate
+        the optimality conditions are learned again, until there is none. The model is then the one
+        that `fit` gives on these examples and all others held. Only support vectors are kept.
 
         Parameters
         ----------
@@ -63,12 +62,12 @@ class KeepsSupportVectors(ExactUpdates):
         y : array-like of shape (n_samples,)
             Their labels or targets.
         ids : iterable of int, str or other hashable
-            The ids under which the examples were learned; they tell which are still held. Of
-            these only the weight is taken, their points and labels are not compared.
+            Ids under which the examples were learned. Of examples that are still held only the
+            weight is used; their points and labels are not compared.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights >= 0 that the examples have from now on, 1 by default.
         groups : iterable of int, str or other hashable, default=None
-            What each example belongs to; taken of those that are learned again.
+            What each example belongs to; used for those that are learned again.
 
         Returns
         -------
@@ -81,7 +80,7 @@ class KeepsSupportVectors(ExactUpdates):
         batch = check_batch(self, X, y, sample_weight, Names(given, groups), model.labels, model)
         engine, state = self._exact(model), model.state
         known = state.holding(given)
-        again = state.slots(given[known])  # this and the next line refuse repeated ids
+        again = state.slots(given[known])  # this and the next line raise if ids repeat
         state.number(given[~known], int((~known).sum()))
         others = np.delete(state.ids, again).tolist()
         model.cache.clear()
@@ -123,9 +122,9 @@ class KeepsSupportVectors(ExactUpdates):
 
 
 def _slack(state: State, batch: Batch) -> NDArray[np.float64]:
-    """Return how far each example is from becoming a support vector, negative if it would.
+    """Return the slack of each example, negative if it would become a support vector.
 
-    In the middle of an operation, from the decision functions as they are then.
+    Computed during an operation from the present decision functions.
     """
     t = batch.targets
     slack = np.full(len(t), np.inf)

@@ -1,4 +1,4 @@
-"""What RVC and RVR share: the examples held, the refit, and the moments of f."""
+"""The base of RVC and RVR: the examples held, the refit, and the moments of f."""
 
 from __future__ import annotations
 
@@ -28,17 +28,16 @@ from supple.locks import reads
 from supple.progress import Progress
 from supple.rvm import Posterior
 
-_HEAVIEST = 1e9  # copies of one example: more drown the others in rounding
+_HEAVIEST = 1e9  # weight of an example; beyond, the others vanish in rounding
 # Fourth powers of kernel values, summed over the examples, must neither overflow nor vanish.
 _SMALLEST, _LARGEST = 1e-30, 1e30
 
 
 @dataclass(frozen=True)
 class Relevance:
-    """A fitted machine or several: the examples held and what was learned from them.
+    """The examples held and the machines fitted to them.
 
-    `machines` refer to columns of the examples held; `slots` are all columns that any of them
-    uses, sorted.
+    `machines` refer to columns of the examples held; `slots` are all columns in use, sorted.
     """
 
     params: dict[str, Any]
@@ -87,7 +86,7 @@ class Relevance:
             block = kernel_block(kernel, self.X[slots], query, threads)
         shape = (query.shape[0], len(self.machines))
         mean, variance = np.empty(shape), np.empty(shape)
-        with np.errstate(over="ignore", invalid="ignore"):  # looked for below
+        with np.errstate(over="ignore", invalid="ignore"):  # checked below
             for i, machine in enumerate(self.machines):
                 own = block[:, np.searchsorted(slots, machine.members)]
                 mean[:, i], variance[:, i] = machine.moments(own)
@@ -115,7 +114,7 @@ def kernel_block(
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Return the thread pools of the linear algebra; they take milliseconds to find."""
+    """Return the thread pools of the linear algebra; cached, as finding them takes milliseconds."""
     return ThreadpoolController()
 
 
@@ -151,7 +150,7 @@ class BaseRVM(KernelEstimator):
             )
 
     def _check_params(self) -> None:
-        """Check what the declared constraints of single parameters cannot say."""
+        """Check combinations of parameters."""
 
     # ------------------------------------------------------------------ learning
 
@@ -177,7 +176,7 @@ class BaseRVM(KernelEstimator):
                 "partial_fit needs kernel values that a precomputed matrix does not have. Pass the "
                 "kernel as a callable, kernel=function(X, Y), and the points themselves as X."
             )
-        # The present model needs its own description of the features.
+        # The present model keeps its description of the features.
         if old is None:
             checker, labels = self._unfitted(), self._first_labels(classes)[0]
         else:
@@ -202,7 +201,7 @@ class BaseRVM(KernelEstimator):
         # another one. Besides, threads that wait for a busy machine cost more than they do.
         with _blas().limit(limits=1, user_api="blas"):
             codes, machines = self._train(K, batch, whole, progress)
-        points = batch.X.copy()  # the user may go on to change theirs
+        points = batch.X.copy()  # the user may change theirs
         held = (points, batch.targets, batch.weight, batch.labels)
         self._swap(Relevance(params, gamma, *held, codes, machines, computed), checker)
         self._report("fit" if whole else "partial_fit", perf_counter() - start)
@@ -285,12 +284,12 @@ class BaseRVM(KernelEstimator):
     @property
     @reads
     def n_kernel_evals_(self) -> int:
-        """Kernel values computed since the last `fit` to learn, not those of predictions."""
+        """Kernel values computed for learning since the last `fit`."""
         return self._held().kernel_evaluations
 
 
 def _join(old: Relevance, batch: Batch) -> Batch:
-    """Put the examples held before a batch."""
+    """Prepend the examples held to a batch."""
     X: Points
     if old.sparse:
         X = type(old.X)(sp.vstack([old.X, batch.X], format="csr"))

@@ -1,4 +1,4 @@
-"""How an estimator checks y and encodes it for the engine: not at all, as numbers, as labels."""
+"""Checks and encodings of y: ignored, numbers, or labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Targets:
         return True
 
     def check_raw(self, y: Any) -> None:
-        """Refuse what scikit-learn would convert though it should not."""
+        """Raise for values that scikit-learn would convert by mistake."""
 
     def converted(self, raw: Any, y: Any) -> Any:
         """Return targets that scikit-learn has checked; `raw` is what the user gave."""

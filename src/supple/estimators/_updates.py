@@ -1,4 +1,4 @@
-"""The updates that only exact machines can offer: forget, reweight, retune."""
+"""The updates of exact machines: forget, reweight, retune."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from supple.memory import KeepAll, Memory
 
 
 class ExactUpdates(BaseSVM):
-    """Examples can leave and change as if it had been so from the start."""
+    """Exact removal and change of examples and parameters."""
 
     _parameter_constraints: dict[str, Any] = {
         **BaseSVM._parameter_constraints,
         "memory": [Memory, None],
     }
-    memory: Memory | None = None  # a parameter of estimators that are no presets
+    memory: Memory | None = None  # not a parameter of presets
 
     def _memory(self, params: Mapping[str, Any]) -> Memory:
         memory = params.get("memory")
@@ -72,22 +72,22 @@ class ExactUpdates(BaseSVM):
         Parameters
         ----------
         ids : int, str or other hashable, or iterable of these, default=None
-            Ids of the examples, see the attribute ``ids_``. A tuple is several ids; of an empty
-            collection nothing is forgotten.
+            Ids of the examples, see the attribute ``ids_``. A tuple is several ids; an empty
+            collection forgets nothing.
         groups : int, str or other hashable, or iterable of these, default=None
             Instead of `ids`: forget all examples held that were learned with these `groups`.
         missing : {"error", "ignore"}, default="error"
-            Whether an id or a group that no example held has is an error, or is passed over.
+            Whether unknown ids or groups are an error or are ignored.
         rescale : bool, default=False
-            Compute ``gamma="scale"`` again from the examples that remain, and learn these anew
-            with it, in the time of a fit. False leaves gamma as the first batch set it; a warning
-            (:class:`~supple.errors.StaleGammaWarning`) says so, once, when an example of that
-            batch goes. If gamma is a number there is nothing to rescale, and True is refused.
+            Compute ``gamma="scale"`` again from the remaining examples, and fit anew with it. False
+            leaves gamma as the first batch set it; a
+            :class:`~supple.errors.StaleGammaWarning` says so once, when an example of that batch
+            is forgotten. If gamma is a number, True is an error.
 
         Returns
         -------
         self : object
-            The model that `fit` gives on the remaining examples (with gamma as it was, unless
+            The model that `fit` gives on the remaining examples (with the same gamma, unless
             `rescale`).
         """
         model = self._held()
@@ -112,7 +112,7 @@ class ExactUpdates(BaseSVM):
                 else:
                     step = engine.restart_without(leaving, make_kernel(model.params, gamma))
             finally:
-                # Also after an error that came when the examples were gone, say from a listener.
+                # Also after an error of a listener, which comes when the examples are gone.
                 if not state.holds(leaving):
                     model.gamma = gamma
                     if rescale:
@@ -149,7 +149,7 @@ class ExactUpdates(BaseSVM):
         return given[self._exact(model).holding(given)] if ignore else given
 
     def _gamma_without(self, model: Model, ids: NDArray[Any]) -> float:
-        """Return gamma="scale" of the examples that remain; as it is if none does."""
+        """Return gamma="scale" of the remaining examples, the present one if there are none."""
         remain = np.delete(np.arange(model.state.n), model.state.slots(ids))
         if not len(remain):
             return model.gamma
@@ -168,12 +168,12 @@ class ExactUpdates(BaseSVM):
             New weights >= 0, one for all or one per id. Weight 2 is the same as two copies of
             the example; weight 0 keeps it without effect.
         missing : {"error", "ignore"}, default="error"
-            Whether an id that no example held has is an error, or is passed over with its weight.
+            Whether unknown ids are an error or are ignored with their weights.
 
         Returns
         -------
         self : object
-            The model that `fit` gives with these weights (with gamma as it was).
+            The model that `fit` gives with these weights (with the same gamma).
         """
         model = self._held()
         self._check_update(model, "reweight")
@@ -193,9 +193,9 @@ class ExactUpdates(BaseSVM):
     def what_if(self) -> Iterator[Self]:
         """Try updates that are undone at the end of a ``with`` block.
 
-        Within the block the model learns, forgets, changes weights and parameters and predicts as
-        ever. Afterwards it is what it was before, to the last bit, also if the block ends by an
-        error or Ctrl-C. Blocks may be nested. Other threads wait until it has ended.
+        Within the block the model can be updated and used as usual. Afterwards it is restored to
+        the last bit, also after an error or Ctrl-C. Blocks may be nested. Other threads wait for
+        the end of the block.
 
         Yields
         ------
@@ -230,8 +230,8 @@ class ExactUpdates(BaseSVM):
     def retune(self, **params: Any) -> Self:
         """Move the model exactly to other values of its parameters.
 
-        Parameters of the problem (C, nu, epsilon, class weights) are followed along the path of
-        optimal solutions; a new kernel parameter is a warm start from the present solution.
+        Parameters of the problem (C, nu, epsilon, class weights) follow the path of optimal
+        solutions; for a new kernel parameter the present solution is a warm start.
 
         Parameters
         ----------
@@ -271,7 +271,7 @@ class ExactUpdates(BaseSVM):
             try:
                 step = self._exact(model).retune(**changes) if changes else None
             finally:
-                # Also after an error that came when the change was made, say from a listener.
+                # Also after an error of a listener, which comes when the change is made.
                 if all(getattr(model.state, key) == after for key, after in changes.items()):
                     self.set_params(**params)
                     model.params, model.gamma = self._current_params(), gamma
@@ -281,7 +281,7 @@ class ExactUpdates(BaseSVM):
         return self if step is None else self._after(model, step, "retune")
 
     def _check_tunable(self, params: Mapping[str, Any]) -> None:
-        """Refuse parameters that retune does not take, and say which way they go."""
+        """Raise if retune does not take a parameter, and name the way to change it."""
         unknown = [name for name in params if name not in self._tunable]
         if params and not unknown:
             return

@@ -1,4 +1,4 @@
-"""Checks of what belongs to each example: weights, timestamps, targets of regression."""
+"""Checks of weights, timestamps and targets of regression."""
 
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -16,7 +16,7 @@ HEAVIEST = 1e290
 
 
 def _not_a_number(values: NDArray[Any]) -> str:
-    """Describe what NumPy would turn into numbers though it is none, "" if there is nothing."""
+    """Describe values that NumPy would convert though they are not numbers, "" if none."""
     if values.dtype.kind != "O":
         return "" if values.dtype.kind in "biuf" else f"dtype {values.dtype}"
     bad = (v for v in values.ravel() if not isinstance(v, Real | Decimal | np.bool_))
@@ -24,7 +24,7 @@ def _not_a_number(values: NDArray[Any]) -> str:
 
 
 def as_moments(times: Any) -> NDArray[Any]:
-    """Return timestamps as numbers or datetime64, those with a time zone in UTC.
+    """Return timestamps as numbers or datetime64; those with a time zone in UTC.
 
     Raise TypeError or ValueError for objects that are neither.
 
@@ -45,7 +45,7 @@ def as_moments(times: Any) -> NDArray[Any]:
         missing = [v != v for v in values]  # NaT of pandas
         if not all(np.logical_or(zoned, missing)):
             raise TypeError("Only some of the timestamps have a time zone.")
-        # NumPy converts them, too, but warns that it keeps no zone.
+        # NumPy converts them, too, but warns about the zone.
         values = [
             None if gone else v.astimezone(UTC).replace(tzinfo=None)
             for v, gone in zip(values, missing, strict=True)
@@ -83,7 +83,7 @@ def check_times(times: Any, n: int) -> NDArray[Any]:
 
 
 def check_weight(weight: Any, n: int) -> NDArray[np.float64]:
-    """Return `n` finite weights >= 0 as a new array; a number is for all."""
+    """Return `n` finite weights >= 0 as a new array; a single number is repeated."""
     try:
         given = np.asarray(weight)
     except ValueError:
@@ -131,7 +131,7 @@ def check_numeric(y: Any) -> None:
     try:
         given = np.asarray(y)
     except ValueError:
-        return  # scikit-learn words this, and the other cases that are left out here
+        return  # scikit-learn explains this case and the others
     wrong = "" if given.ndim == 0 or given.dtype.kind == "c" else _not_a_number(given)
     if wrong:
         raise InvalidInputError(

@@ -1,4 +1,4 @@
-"""Warnings that scikit-learn has a class for: here, as the layers below do not import it."""
+"""Warnings with a base class in scikit-learn, which the layers below do not import."""
 
 from sklearn.exceptions import ConvergenceWarning
 

@@ -1,4 +1,4 @@
-"""More features for a model that has learned already."""
+"""More features for a fitted model."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from supple.locks import guards
 def widen(estimator: Any, n_features: int) -> None:
     """Give a fitted estimator more features, which are zero in all examples held.
 
-    Columns of zeros change no inner product and no distance. So the solution stays the optimum and
-    nothing is learned again: only caches are lost. Ids, weights, gamma and what the memory
-    remembers stay, too. A kernel function of the user's gets the wider points.
+    Columns of zeros change no inner product and no distance, so that the solution remains the
+    optimum; only caches are lost. Ids, weights, gamma and what the memory remembers are unchanged.
+    A callable kernel gets the wider points.
 
     Parameters
     ----------
     estimator : estimator of supple
-        Fitted, to points with features; not within its `what_if`.
+        Fitted to points with features; not within `what_if`.
     n_features : int
         New number of features, at least the present one.
 

@@ -23,7 +23,7 @@ class Tested(NamedTuple):
 
 
 class XiAlphaTest:
-    """The test rho alpha_i R^2 + xi_i >= 1, for one model that may grow between the calls."""
+    """The test rho alpha_i R^2 + xi_i >= 1, for a model that may grow between calls."""
 
     def __init__(self, rho: float) -> None:
         self._rho = rho
@@ -49,7 +49,7 @@ class XiAlphaTest:
         return Tested(own, against, wrong)
 
     def _measure(self, state: State, machines: Machines) -> None:
-        """Compute R^2 of each machine; one against the rest: all have the same examples."""
+        """Compute R^2 of each machine; one-vs-rest machines share it."""
         y, weighty = state.y, state.weight > 0.0
         keys = machines.keys if machines.pairwise else machines.keys[:1]
         for key in keys:

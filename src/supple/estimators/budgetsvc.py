@@ -18,12 +18,11 @@ from supple.memory import Budget
 class BudgetSVC(SVC):
     """Classify by the maximum margin with at most `budget` examples in memory.
 
-    This is :class:`SVC` with ``memory=Budget(budget, rule)``: the examples are learned one by one,
-    exactly, and when more than `budget` are held, :class:`~supple.memory.Budget` says which two
-    become one or which one leaves, exactly again. So the model is always the optimum on the
-    examples held, and it is that of :class:`SVC` until the budget is met; from then on it depends
-    on the order of the examples. Kernel values are kept, in about 20 budget^2 bytes whatever
-    `cache_size` (up to 256 MB): one row of at most twice `budget` values for each example.
+    This is :class:`SVC` with ``memory=Budget(budget, rule)``. The examples are learned one by one;
+    when more than `budget` are held, :class:`~supple.memory.Budget` chooses two to merge or one to
+    remove. All steps are exact: the model is always the optimum on the examples held. It equals
+    :class:`SVC` until the budget is met and depends on the order of the examples afterwards. All
+    kernel values are kept, in about 20 budget^2 bytes whatever `cache_size` (up to 256 MB).
 
     Parameters
     ----------
@@ -31,16 +30,15 @@ class BudgetSVC(SVC):
         Most examples held between two examples of the stream, at least 2. With fewer examples than
         classes, classes are forgotten.
     rule : {"merge", "relevance", "oldest"}, default="merge"
-        What is done when there are more: an example that no machine needs leaves, or the closest
-        two of one class become one; the least relevant one leaves (Tax & Laskov 2003); or the
-        oldest.
+        How to reduce them: remove an example that no machine needs, or else merge the closest two
+        of one class; remove the least relevant one (Tax & Laskov 2003); or remove the oldest.
     kernel : str or callable, default="rbf"
-        As in :class:`SVC`, but for "precomputed", which takes no updates.
+        As in :class:`SVC`, except "precomputed", which takes no updates.
 
     Attributes
     ----------
     memory_ : Budget
-        The memory in use; its ``stands_for_`` tells what was merged.
+        The memory in use; its ``stands_for_`` lists merged examples.
 
     Examples
     --------

@@ -17,13 +17,13 @@ from supple.memory import Window
 class BudgetSVDD(SVDD):
     """Describe the latest `budget` examples of a stream by the smallest ball that holds most.
 
-    Online novelty detection (Tax & Laskov 2003): every example is learned exactly, and when more
-    than `budget` are held the oldest is forgotten exactly. The model is that of :class:`SVDD` on
+    Online novelty detection (Tax & Laskov 2003): every example is learned exactly, and beyond
+    `budget` examples the oldest is forgotten exactly. The model is that of :class:`SVDD` on
     the window::
 
         min  R^2 + sum_{i in the last budget examples} C_i max(0, |phi(x_i) - a|^2 - R^2),
 
-    at the price of one kernel row for each example. There is a solution once C times the weights
+    at the cost of one kernel row for each example. There is a solution once C times the weights
     in the window reach 1; until then `partial_fit` stores the examples and waits.
 
     Parameters

@@ -26,43 +26,41 @@ from supple.solvers import Settings
 
 @completed_by(SVC)
 class LASVC(BaseClassifier):
-    """Classify by a machine that looks at each example once and keeps few of them.
+    """Classify by a machine that visits each example once and keeps few of them.
 
     The objective is that of :class:`SVC`. Each example takes one step with the most violating
     partner (PROCESS), followed by steps of the most violating pairs of the current expansion
-    (REPROCESS); examples that are not used are let go at once. One pass comes close to the
-    optimum; `finish` steps until no pair of the examples kept violates the optimality conditions
+    (REPROCESS); unused examples are dropped at once. One pass comes close to the optimum; `finish`
+    continues until no pair of the examples kept violates the optimality conditions
     by more than `tol`. The method is that of Bordes, Ertekin, Weston and Bottou (2005).
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        As in :class:`SVC`. A precomputed matrix does not fit a machine that sees examples
-        one after the other.
+        As in :class:`SVC`, except "precomputed".
     tol : float, default=1e-3
-        Violation from which a pair is worth a step (tau in the paper).
+        Pairs that violate the conditions by more take a step (tau in the paper).
     epochs : int, default=1
-        How often each batch is worked through.
+        Number of passes over each batch.
     selection : {"random", "gradient", "active", "autoactive"}, default="random"
-        Which example of the batch comes next: any; of 50 random ones the one with the largest
-        loss; the one closest to the decision boundary, whatever its label; or the closest of as
-        many as it takes to find five inside the margin, at most 100.
+        Which example of the batch is next: a random one; of 50 random ones that with the largest
+        loss ("gradient") or the one closest to the decision boundary ("active"); or the closest of
+        random ones drawn until five are inside the margin, at most 100 ("autoactive").
     share : float, default=1.0
-        Share of a batch that is processed in an epoch; the others are not looked at again. Of
-        use with a selection. The first five examples of a new class are processed in any case.
+        Share of a batch that is processed in an epoch; the others are dropped. For use with a
+        selection. The first five examples of a new class are always processed.
     reprocess : int, default=1
         Steps of REPROCESS after each example.
     finishing : bool, default=True
         Whether `fit` ends with `finish`. `partial_fit` never does.
     max_vectors : int, default=None
-        Most examples kept after a call, at least 2, for streams without end: when there are more,
-        the closest two of one class become their weighted mean, with the sum of their coefficients
-        (see :class:`~supple.memory.Budget`). One example of each class stays in any case. None: no
-        bound. Where classes overlap, most examples become support vectors, and both memory and the
-        time per example grow with the stream.
+        Most examples kept after a call, at least 2: beyond them, the closest two of one class
+        become their weighted mean, with the sum of their coefficients (see
+        :class:`~supple.memory.Budget`). Every class keeps one example. None: no bound; where
+        classes overlap, memory and time per example then grow with the stream.
     max_iter : int, default=-1
-        Limit on the steps of `finish` in each machine; -1 means a million and 100 for each example
-        kept. A model stopped by it says so by a NotConvergedWarning.
+        Limit on the steps of `finish` in each machine, beyond which it gives a NotConvergedWarning;
+        -1 means a million and 100 for each example kept.
     n_jobs : int, default=None
         Threads of `finish` and of predictions; None means 1, -1 all processors.
     random_state : int, default=None
@@ -74,17 +72,17 @@ class LASVC(BaseClassifier):
     Attributes
     ----------
     memory_ : Memory
-        With `max_vectors` a Budget, whose ``stands_for_`` tells what was merged.
+        With `max_vectors` a Budget, whose ``stands_for_`` lists merged examples.
     n_process_ : int
-        Examples that PROCESS has seen. In a later epoch those that are still kept do not count.
+        Number of examples processed. In later epochs those still kept do not count.
     n_iter_ : ndarray of shape (n_machines,)
         Steps of PROCESS, REPROCESS and `finish` in the last update.
     ids_, groups_ : ndarray of shape (n_held,)
-        Ids of the examples kept, support vectors and those that may soon be, and their groups.
+        Ids of the examples kept, and their groups.
     kkt_violation_, dual_objective_ : float
         How far from optimal the machine is on the examples kept.
     exact_ : bool
-        False: LASVM makes no claim of exactness.
+        Always False.
     fit_status_ : int
         0 if no pair of the examples kept violates the conditions by more than `tol`.
     n_samples_seen_ : int
@@ -177,7 +175,7 @@ class LASVC(BaseClassifier):
         groups: IdsLike | None = None,
         timestamps: ArrayLike | None = None,
     ) -> Self:
-        """Look at examples, one after the other; start a model if there is none.
+        """Process examples, one after the other; start a model if there is none.
 
         Parameters
         ----------
@@ -185,21 +183,21 @@ class LASVC(BaseClassifier):
             Their labels. New classes may appear at any time, unless `classes` was given. While
             there is only one class, all its examples are kept.
         classes : array-like, default=None
-            All labels that may ever occur; a label outside is then an error. Optional.
+            All labels that may ever occur; other labels are then an error.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights >= 0 on C. An example of weight 0 is passed over.
+            Weights >= 0 on C. Examples of weight 0 are ignored.
         ids : iterable of int, str or other hashable, default=None
-            Names for the examples, of one kind, and unique among those kept. None numbers them in
+            Ids of the examples: of one kind, and unique among those kept. None numbers them in
             order of arrival, if ids are integers.
         groups : iterable of int, str or other hashable, default=None
             What each example belongs to; see ``groups_``.
         timestamps : None
-            Refused: LASVM keeps no window of time.
+            Must be None: LASVM has no window of time.
 
         Returns
         -------
         self : object
-            The estimator, which can go on learning.
+            The estimator.
         """
         return self._learn_more(X, y, sample_weight, Names(ids, groups, timestamps), classes)
 
@@ -207,12 +205,12 @@ class LASVC(BaseClassifier):
     def finish(self) -> Self:
         """Step until no pair of the examples kept violates the conditions by more than `tol`.
 
-        A NotConvergedWarning comes if that takes more than `max_iter` steps.
+        Gives a NotConvergedWarning if that takes more than `max_iter` steps.
 
         Returns
         -------
         self : object
-            The fitted estimator, which can go on learning.
+            The estimator, which can continue to learn.
         """
         model = self._fitted()
         self._check_unchanged(model, "finish")
@@ -225,7 +223,7 @@ class LASVC(BaseClassifier):
     @property
     @reads
     def n_process_(self) -> int:
-        """Examples that PROCESS has seen."""
+        """Number of examples processed."""
         return _online(self._held()).processed
 
     # ------------------------------------------------------------------ hooks of the base
@@ -234,7 +232,7 @@ class LASVC(BaseClassifier):
         return problems.CSVC(float(params["C"]))
 
     def _settings(self, params: Mapping[str, Any], kernel: Kernel) -> Settings:
-        return super()._settings(params, kernel)._replace(exact=False)  # which it never claims
+        return super()._settings(params, kernel)._replace(exact=False)
 
     def _engine(self, params: Mapping[str, Any], state: State, memory: Memory) -> OnlineEngine:
         schedule = Schedule(

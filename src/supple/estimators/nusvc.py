@@ -27,7 +27,7 @@ class NuSVC(BaseClassifier, ExactUpdates):
     over w, b and rho >= 0, with w_i = sample_weight_i; f is then scaled to rho = 1. nu is an
     upper bound on the share of margin errors and a lower bound on the share of support vectors.
     There is a solution only if nu <= 2 min(W+, W-) / W with the weights W+ and W- of the two
-    classes: `fit` refuses otherwise, `partial_fit` stores the examples and waits. Parameters,
+    classes: otherwise `fit` raises, and `partial_fit` stores the examples and waits. Parameters,
     attributes, shapes and signs are those of :class:`sklearn.svm.NuSVC`, without
     `class_weight`, which has no effect there: use `sample_weight`.
 

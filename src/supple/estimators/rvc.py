@@ -59,13 +59,13 @@ class RVC(ClassifierMixin, BaseRVM):
         Factors on the weights by label, 1 for those not named. "balanced" gives every class the
         same total.
     max_iter : int, default=-1
-        Limit on the number of changes in each machine, -1 for none. A model stopped early says so
-        by a NotConvergedWarning.
+        Limit on the number of changes in each machine, beyond which there is a NotConvergedWarning;
+        -1 for none.
     verbose : bool or int, default=False
-        Print one line for each fit and, about once a second, how far a long one has come.
+        Print one line for each fit and, about once a second, the progress of long ones.
     n_jobs : int, default=None
-        Threads that compute kernel values, of fits and of predictions; None means 1, -1 all
-        processors. The search itself takes one, and its result does not depend on their number.
+        Threads that compute kernel values; None means 1, -1 all processors. The search uses one
+        thread, and its result does not depend on their number.
     multi_class : {"ovr", "ovo"}, default="ovr"
         One machine per class against the rest, or one per pair of classes. All share the kernel
         matrix.
@@ -92,8 +92,8 @@ class RVC(ClassifierMixin, BaseRVM):
     n_samples_seen_ : int
         Examples learned since the last `fit`.
     n_kernel_evals_ : int
-        Kernel values computed since the last `fit` to learn: the square of the number of examples
-        held, at every fit. None are computed if the kernel is precomputed.
+        Kernel values computed for learning since the last `fit`: the square of the number of
+        examples held, at every fit; none if the kernel is precomputed.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -221,7 +221,7 @@ class RVC(ClassifierMixin, BaseRVM):
         Parameters
         ----------
         classes : array-like, default=None
-            All labels that may ever occur; a label outside is then an error. Optional.
+            All labels that may ever occur; other labels are then an error.
 
         Returns
         -------
@@ -235,7 +235,7 @@ class RVC(ClassifierMixin, BaseRVM):
         """Return the log odds of the predictive probabilities.
 
         For one machine they are the moderated f(x), m / sqrt(1 + pi v / 8) with the posterior
-        mean m and variance v of f(x): the less the data say about x, the nearer to 0.
+        mean m and variance v of f(x); they approach 0 as v grows.
 
         Parameters
         ----------
@@ -293,7 +293,7 @@ class RVC(ClassifierMixin, BaseRVM):
         if decision.ndim == 1:
             return np.column_stack([expit(-decision), expit(decision)])
         if model.params["multi_class"] == "ovr":
-            # All may underflow far from every class; relative to the largest they do not.
+            # Far from every class all may underflow; relative to the largest they do not.
             logs = -np.logaddexp(0.0, -decision)
             decision = np.exp(logs - logs.max(axis=1, keepdims=True))
         return decision / decision.sum(axis=1, keepdims=True)
@@ -310,8 +310,7 @@ class RVC(ClassifierMixin, BaseRVM):
         Returns
         -------
         log_p : ndarray of shape (n_samples, n_classes)
-            Logarithms of `predict_proba`, finite also where a probability is too small for a
-            floating-point number.
+            Logarithms of `predict_proba`, finite even where a probability underflows.
         """
         model = self._held()
         if len(model.codes) < 2:

@@ -19,7 +19,7 @@ from supple.estimators.rvc import RVC
 from supple.locks import reads, replaces
 from supple.progress import Progress
 
-# Share of the targets that the parameters may use up before the noise estimate is worth nothing.
+# Determined parameters per target beyond which the noise estimate is meaningless.
 _MOST_DETERMINED = 0.5
 
 
@@ -48,9 +48,8 @@ class RVR(RegressorMixin, BaseRVM):
     intercept_ : ndarray of shape (1,)
         Posterior mean of b.
     noise_ : float
-        Standard deviation of the noise. At least a thousandth of that of the targets, because
-        without a bound the likelihood of targets that the model reproduces is infinite; 0 if all
-        targets are equal.
+        Standard deviation of the noise, at least a thousandth of that of the targets: without a
+        bound the likelihood of an interpolating model is infinite. 0 if all targets are equal.
     log_marginal_likelihood_ : float
         Logarithm of the marginal likelihood; infinite if all targets are equal.
     n_iter_ : int
@@ -58,9 +57,9 @@ class RVR(RegressorMixin, BaseRVM):
 
     Notes
     -----
-    Where kernels are narrow (gamma is large), the marginal likelihood may be largest with a
-    function for nearly every target and hardly any noise; the error bars then cover nothing. A fit
-    that ends with more than half as many determined parameters as targets gives an OverfitWarning.
+    With narrow kernels (large gamma), the marginal likelihood may be largest for a model that
+    nearly interpolates the targets; the error bars are then far too small. A fit that ends with
+    more than half as many determined parameters as targets gives an OverfitWarning.
 
     A fit holds the n x n kernel matrix. The machine is a batch method: `partial_fit` stores the
     examples and fits to all of them.
@@ -161,7 +160,7 @@ class RVR(RegressorMixin, BaseRVM):
     def predict(
         self, X: Any, return_std: bool = False
     ) -> NDArray[np.float64] | tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Predict targets, with error bars if asked for.
+        """Predict targets, on request with error bars.
 
         Parameters
         ----------

@@ -19,17 +19,17 @@ from supple.estimators.svc import SVC
 class SimpleSVC(BaseClassifier, ExactUpdates):
     """Classify by the maximum margin, found by an active-set method.
 
-    The optimum is that of :class:`SVC`; the way there is SimpleSVM (Vishwanathan, Smola and Murty,
-    2003) with a soft margin and a box per example. The worst violator joins the margin set S, the
-    equality system of S is solved with a factor that is updated, and the step towards its solution
-    ends where a variable meets its bound and leaves S. It ends when there is no violator. Each
-    support vector costs at least one pass over all examples, so :class:`SVC` is faster on all but
-    small problems. A step keeps the kernel rows of S in the cache; `cache_size` should hold them.
+    The optimum is that of :class:`SVC`; the method is SimpleSVM (Vishwanathan, Smola and Murty,
+    2003) with a soft margin and a box per example. The worst violator joins the margin set S. The
+    equality system of S is solved with an updated factor; the step towards its solution ends where
+    a variable meets its bound and leaves S. The method ends when there is no violator. Each support
+    vector costs at least one pass over all examples, so that :class:`SVC` is faster on all but
+    small problems. `cache_size` should hold the kernel rows of S.
 
     Parameters
     ----------
     tol : float, default=1e-3
-        Violation from which an example joins one at a time; the rest is made exact at once.
+        Examples that violate the conditions by more join S one at a time; the others at once.
     max_iter : int, default=-1
         Limit on the rounds, -1 for none.
     n_jobs : int, default=None

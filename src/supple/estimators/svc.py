@@ -46,44 +46,44 @@ class SVC(BaseClassifier, ExactUpdates):
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
         Kernel coefficient. "scale" is 1 / (n_features * X.var()) and "auto" is 1 / n_features,
-        computed from the first batch and kept from then on. The variance is weighted by
+        computed from the first batch and then constant. The variance is weighted by
         `sample_weight`.
     coef0 : float, default=0.0
         Constant in the polynomial and sigmoid kernels.
     shrinking : bool, default=True
-        Whether the batch solver leaves out variables that are settled at a bound.
+        Whether the batch solver leaves out variables that stay at a bound.
     probability : bool, default="deprecated"
-        Deprecated as in scikit-learn, and without effect: `fit` points to
-        :class:`~supple.diagnostics.LeaveOneOutCalibrator`, which gives probabilities.
+        Deprecated as in scikit-learn, and without effect:
+        :class:`~supple.diagnostics.LeaveOneOutCalibrator` gives probabilities.
     tol : float, default=1e-3
-        Tolerance at which the batch solver hands over to the exact finish; the tolerance of
-        the result only if the kernel is indefinite.
+        Tolerance of the batch solver, whose result is then made exact. Only with an indefinite
+        kernel it is the tolerance of the model.
     cache_size : float, default=200
         Size of the kernel cache in MB.
     class_weight : dict or "balanced", default=None
-        Factors on C by label, 1 for those not named. `partial_fit` takes classes that are still to
-        come; `fit` refuses labels that are not in y unless all classes in y are named. "balanced"
-        gives every class the same total and is for `fit` only.
+        Factors on C by label, default 1. `partial_fit` accepts labels that have not occurred yet;
+        `fit` refuses labels that are not in y unless all classes in y are named. "balanced" gives
+        every class the same total and is for `fit` only.
     verbose : bool or int, default=False
-        Print one line for each update and, about once a second, how far a long one has come.
+        Print one line for each update and, about once a second, the progress of long ones.
     max_iter : int, default=-1
-        Limit on the iterations of a solver, -1 for none. A model stopped early is not exact
-        and says so by a NotConvergedWarning.
+        Limit on the iterations of a solver, -1 for none. A model stopped early is not exact and
+        gives a NotConvergedWarning.
     n_jobs : int, default=None
         Threads that large fits and predictions may use; None means 1, -1 all processors. The
         result does not depend on it. May be changed at any time.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         One column per class, or one per pair of classes. Ignored for two classes.
     break_ties : bool, default=False
-        Whether `predict` settles equal numbers of votes by the decision function ("ovr").
+        Whether `predict` breaks ties of votes by the decision function ("ovr").
     random_state : int, RandomState instance or None, default=None
         Ignored, as in scikit-learn without `probability`: nothing here is random.
     multi_class : {"ovo", "ovr"}, default="ovo"
         One machine per pair of classes, or one per class against the rest.
     memory : Memory, default=None
         Which examples to keep and which to forget: :class:`~supple.memory.Window`,
-        :class:`~supple.memory.Budget`, :class:`~supple.memory.Decay` or
-        :class:`~supple.memory.SupportVectors`. None keeps all.
+        :class:`~supple.memory.AdaptiveWindow`, :class:`~supple.memory.Budget`,
+        :class:`~supple.memory.Decay` or :class:`~supple.memory.SupportVectors`. None keeps all.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         What a margin error xi_i = max(0, 1 - y_i f(x_i)) costs: C_i xi_i, or C_i xi_i^2 as in
         :class:`sklearn.svm.LinearSVC`, but with an intercept that costs nothing. Coefficients then
@@ -92,8 +92,8 @@ class SVC(BaseClassifier, ExactUpdates):
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Sorted labels of the classes that have examples with positive weight; of
-        two classes declared to `partial_fit` both.
+        Sorted labels of the classes that have examples with positive weight; both of two classes
+        declared to `partial_fit`.
     support_, support_ids_ : ndarray of shape (n_SV,)
         Positions of the support vectors in ``ids_``, grouped by class, and their ids.
     support_vectors_ : ndarray or CSR of shape (n_SV, n_features)
@@ -112,7 +112,7 @@ class SVC(BaseClassifier, ExactUpdates):
     n_iter_ : ndarray of shape (n_machines,)
         Iterations of the solvers in the last update.
     ids_, groups_ : ndarray of shape (n_held,)
-        Ids of the examples held (int64 or objects), and their groups, None for those of none.
+        Ids of the examples held (int64 or objects), and their groups or None.
     memory_ : Memory
         The memory in use and what it remembers, a copy.
     sample_weight_ : ndarray of shape (n_held,)
@@ -120,9 +120,9 @@ class SVC(BaseClassifier, ExactUpdates):
     n_samples_seen_ : int
         Examples learned since the last `fit`, forgotten ones included.
     n_kernel_evals_ : int
-        Kernel values computed since the last `fit` to learn, not those of predictions.
+        Kernel values computed for learning since the last `fit`.
     kkt_violation_, dual_objective_ : float
-        How far from optimal the model is, and the value of the dual; computed when read.
+        Largest violation of the optimality conditions, and value of the dual; computed on access.
     exact_ : bool
         False if the kernel is indefinite, or if the last update was stopped by `max_iter` or
         by rounding.
@@ -205,7 +205,7 @@ class SVC(BaseClassifier, ExactUpdates):
 
     @reads
     def regularization_path(self, Cs: Iterable[float]) -> Iterator[Self]:
-        """Yield the exact models for a sequence of costs, each found from the one before.
+        """Yield the exact models for a sequence of C, each computed from the one before.
 
         Parameters
         ----------
@@ -215,7 +215,7 @@ class SVC(BaseClassifier, ExactUpdates):
         Yields
         ------
         model : SVC
-            A fitted model of its own with that C. This model does not change.
+            An independent model with that C. The model itself does not change.
 
         Examples
         --------
@@ -237,11 +237,11 @@ class SVC(BaseClassifier, ExactUpdates):
             )
         for C in costs:
             check_values(type(self), self._parameter_constraints, {"C": C})
-        # Copied now, so that the path starts from the model as it is at this call.
+        # A copy: the path starts from the model as it is at this call.
         return _walk(copy.deepcopy(self), costs)
 
 
 def _walk(walker: SVC, costs: list[float]) -> Iterator[SVC]:
     for C in costs:
-        # A copy is given away, so that the caller may change it without bending the path.
+        # A copy: the caller may change it without effect on the path.
         yield copy.deepcopy(walker.retune(C=C))

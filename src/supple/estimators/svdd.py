@@ -28,15 +28,15 @@ class SVDD(BaseOutlier):
 
     over the centre a and the radius R, with C_i = C * sample_weight_i. An outlier costs C, so at
     most 1 / C examples lie outside; C >= 1 keeps all inside. There is a solution only if
-    C * sum_i sample_weight_i >= 1: `fit` refuses otherwise, `partial_fit` stores the examples
-    and waits. In a stream the share of outliers therefore shrinks as examples come; `nu` keeps
-    it: C = 1 / (nu sum_i sample_weight_i) on the examples held, whatever their number. With an RBF
-    kernel this is the one-class SVM of the same nu up to scale.
+    C * sum_i sample_weight_i >= 1: otherwise `fit` raises, and `partial_fit` stores the examples
+    and waits. In a growing set the share of outliers therefore shrinks; `nu` keeps it constant by
+    C = 1 / (nu sum_i sample_weight_i). With an RBF kernel this is the one-class SVM of the same nu
+    up to scale.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        As in :class:`SVC`, but for "precomputed".
+        As in :class:`SVC`, except "precomputed".
     C : float, default=0.1
         Cost of an example outside the ball, > 0. With 0.1, ten examples make a ball and at most
         ten are outliers. Not used if `nu` is given.

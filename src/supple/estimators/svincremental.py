@@ -1,4 +1,4 @@
-"""Batch after batch with the support vectors as the only memory."""
+"""Learning batch by batch with the support vectors as the only memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from supple.estimators.svr import SVR
 
 @completed_by(SVC)
 class SVIncrementalSVC(KeepsSupportVectors, SVC):
-    """Classify by the maximum margin and keep of every batch its support vectors only.
+    """Classify by the maximum margin and keep only the support vectors of every batch.
 
     This is :class:`SVC` with ``memory=SupportVectors(sv_weight, ...)``: each `partial_fit` trains
     on the new batch B and the support vectors S of the step before::
@@ -30,13 +30,12 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
     factor, reading, half_life
         Those of :class:`~supple.memory.SupportVectors`.
     kernel : str or callable, default="rbf"
-        As in :class:`SVC`, but for "precomputed", which takes no updates.
+        As in :class:`SVC`, except "precomputed", which takes no updates.
 
     Attributes
     ----------
     sv_weight_ : dict
-        Weights lambda_i w_i of the examples held in the present model, by id; 1 for those of the
-        latest batch.
+        Weights lambda_i w_i of the examples held, by id; w_i for those of the latest batch.
     n_batches_ : int
         Batches learned since the last `fit`, which is the first.
 
@@ -104,7 +103,7 @@ class SVIncrementalSVC(KeepsSupportVectors, SVC):
 
 @completed_by(SVR)
 class SVIncrementalSVR(KeepsSupportVectors, SVR):
-    """Fit a function batch after batch and keep of every batch its support vectors only.
+    """Fit a function batch by batch and keep only the support vectors of every batch.
 
     This is :class:`SVR` with ``memory=SupportVectors(sv_weight, ...)``, as
     :class:`SVIncrementalSVC` is for classes; Rüping (2001) left regression open.
@@ -114,7 +113,7 @@ class SVIncrementalSVR(KeepsSupportVectors, SVR):
     sv_weight, factor, reading, half_life
         As in :class:`SVIncrementalSVC`.
     kernel : str or callable, default="rbf"
-        As in :class:`SVR`, but for "precomputed", which takes no updates.
+        As in :class:`SVR`, except "precomputed", which takes no updates.
 
     Attributes
     ----------

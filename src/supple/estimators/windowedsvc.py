@@ -21,36 +21,35 @@ from supple.memory import AdaptiveWindow, KeepAll, Memory, Window, WindowCandida
 class WindowedSVC(SVC):
     """Classify by the maximum margin on a window of the latest batches.
 
-    A batch is what one call of `partial_fit` learns. With ``window="adaptive"`` the length of the
-    window is chosen after each batch, as Klinkenberg & Joachims (2000) do it: the exact machine
-    grows from the latest batch to older ones, its error on the latest batch is estimated on the
-    way, and the window with the least estimate is taken, of equal ones the longest. The other
-    windows are those that they compare it with. This is :class:`SVC` with a memory of
+    A batch is what one call of `partial_fit` learns. ``window="adaptive"`` chooses the length of
+    the window after each batch, by the method of Klinkenberg & Joachims (2000): the exact machine
+    grows from the latest batch to older ones, its error on the latest batch is estimated at each
+    length, and the window with the least estimate is taken, of equal ones the longest. The other
+    windows are the ones that they compare with. This is :class:`SVC` with a memory of
     :mod:`supple.memory`: :class:`~supple.memory.AdaptiveWindow`, :class:`~supple.memory.Window` or
     :class:`~supple.memory.KeepAll`.
 
     Parameters
     ----------
     window : {"adaptive", "full", "last"}, int, float or timedelta, default="adaptive"
-        Chosen after each batch; all batches; the latest batch only; or a fixed number of what
-        `unit` says.
+        Chosen after each batch; all batches; the latest batch only; or a fixed number of `unit`.
     unit : {"batches", "examples", "time"}, default="batches"
         What a number for `window` counts. For "time" `fit` and `partial_fit` take `timestamps`.
     estimate : {"xi_alpha", "leave_one_out"}, default="xi_alpha"
         How ``window="adaptive"`` estimates the error: by the bound of Joachims, or by leaving each
         of the latest examples out exactly.
     n_estimated : int, default=None
-        On how many of the latest examples it does so. None: those of the latest batch.
+        Number of latest examples on which it does so. None: those of the latest batch.
     longest : int, default=50
-        Most batches that ``window="adaptive"`` holds, in the window or beside it with weight 0, for
-        the case that the window grows again. None: all.
+        Most batches that ``window="adaptive"`` holds, in the window or before it with weight 0.
+        None: all.
     kernel : str or callable, default="rbf"
-        As in :class:`SVC`, but for "precomputed", which takes no updates.
+        As in :class:`SVC`, except "precomputed", which takes no updates.
 
     Attributes
     ----------
     window_start_ : int
-        Arrival of the first example in the window: how many examples of the stream came before.
+        Arrival of the first example in the window: number of examples before it.
     window_search_ : tuple of WindowCandidate
         ``window="adaptive"``: the windows tried after the latest batch (start, n_batches,
         estimate), the shortest first.

@@ -3,7 +3,7 @@
 The model is f(x) = b + sum_j w_j k(x, x_j) with a flat prior on b and w_j ~ N(0, 1 / alpha_j). The
 precisions alpha_j maximise the marginal likelihood ("evidence"), and for most j that means
 alpha_j = inf, so w_j = 0. The symbols and equation numbers are those of section 8 of
-docs/theory.md. Nothing here is a quadratic programme; nothing of the engine is used.
+docs/theory.md. There is no QP, and the engine is not used.
 """
 
 from supple.rvm._classification import classify

@@ -16,13 +16,13 @@ from supple.rvm._laplace import Logistic, Mode
 # Moves between two linearisations of the logistic likelihood. Fifteen gave the largest evidence,
 # summed over seven embedded sets and the last 797 digits, of 1, 2, 5, 10, 15, 20, 30 and 50.
 _BURST = 15
-# Searches from many functions: how many at most, how far a column must be from the span of those
-# chosen before it (squared, relative to the largest diagonal value), the first precisions where
-# the largest kernel value is 1 (beside these 1 / n^2, Tipping's).
+# Searches from many functions: their largest number, the squared distance of a column from the span
+# of the earlier ones (relative to the largest diagonal value), and the initial precisions if the
+# largest kernel value is 1 (besides 1 / n^2, Tipping's).
 _COLUMNS = 450
 _INDEPENDENT = 1e-8
 _FIRST_ALPHA = (1.0, 1e-2)
-# They end after so many sweeps, or when no precision changes by more than this factor.
+# A search ends after this many sweeps, or when no precision changes by more than this factor.
 _SWEEPS = 60
 _STEADY = 1.1
 # In a sweep a function is dropped whose parameter is determined by less than this share of the
@@ -75,7 +75,7 @@ def classify(
         sweeps = left(max_iter, n_iter, _SWEEPS) if len(members) else 0
         begun = _sweep(model, members, alpha, sweeps, progress)
         if begun.mode is None:
-            continue  # float64 cannot find the mode: no place to search from
+            continue  # no mode in float64: no start
         n_iter += begun.n_iter
         rest = max_iter if max_iter < 0 else max_iter - n_iter
         end = _move(model, begun.mode, tol, rest, progress)
@@ -89,7 +89,7 @@ def classify(
 
 
 def _starts(model: Logistic, ends: list[Posterior]) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-    """Yield members and precisions to start from; `ends` grows meanwhile."""
+    """Yield initial members and precisions; `ends` grows meanwhile."""
     yield np.empty(0, dtype=np.intp), np.empty(0)
     sums = model.weight @ model.K
     columns = independent(model.K, sums, _COLUMNS)
@@ -102,18 +102,18 @@ def _starts(model: Logistic, ends: list[Posterior]) -> Iterator[tuple[NDArray[np
     union = np.unique(np.concatenate([end.members for end in ends]))
     if not len(union):
         return
-    # Searches may have taken different copies of a row.
+    # Searches may have chosen different copies of a row.
     union = union[independent(model.K[np.ix_(union, union)], sums[union], len(union))]
     for first in firsts:
         yield union, np.full(len(union), first * unit)
 
 
 def independent(K: Floats, sums: Floats, most: int) -> NDArray[np.intp]:
-    """Return up to `most` columns far from each other's span, by Cholesky with pivots.
+    """Return up to `most` nearly independent columns, by pivoted Cholesky.
 
-    Of equal pivots, as all first ones of an rbf kernel are, the column with the largest of `sums`
-    is taken: the choice does not depend on the order of the examples. A column whose remainder
-    is not positive, as an indefinite kernel may have, is left out.
+    Of equal pivots (for the rbf kernel all first ones) the column with the largest of `sums` is
+    taken, so that the choice does not depend on the order of the examples. Columns with a remainder
+    that is not positive (indefinite kernels) are left out.
     """
     remainder = K.diagonal().copy()
     enough = _INDEPENDENT * float(remainder.max())
@@ -144,7 +144,7 @@ def _sweep(
     most: int,
     progress: Progress | None,
 ) -> _Begun:
-    """Change all precisions at once (MacKay), dropping what does not matter."""
+    """Change all precisions at once (MacKay), and drop undetermined functions."""
     w, bias = np.zeros(len(members)), model.prior_bias
     Phi = np.ascontiguousarray(model.K[:, members])
     made = 0
@@ -174,8 +174,8 @@ def _move(
 ) -> Posterior:
     """Change one precision at a time.
 
-    Every move is judged by (28) itself, with the mode found anew, and is made only if it gains
-    `tol`. So the search ends, and it ends where no move gains more.
+    Every move is judged by (28) at its new mode and made only if it gains `tol`. The search ends
+    where no move gains more.
     """
     n_iter = 0
     while True:
@@ -195,7 +195,7 @@ def _move(
                 n_iter += len(made)
                 state = trial
                 break
-            # The linearisation promised too much: one move at a time, the best that holds good.
+            # The linearisation promised too much: make the best single move that gains.
             if len(made) == 1:
                 barred[made[0]] = True
             most = 1

@@ -22,7 +22,7 @@ _BLOCK_ROWS = 256
 
 @dataclass(frozen=True)
 class Posterior:
-    """What was learned: relevant functions and the Gaussian over their weights (19).
+    """Relevant functions and the Gaussian posterior of their weights (19).
 
     `members` are columns of the kernel matrix, `centre` their weighted means, which the posterior
     of the bias is independent of; `noise` is the variance of the targets around f (0 for classes).
@@ -41,7 +41,7 @@ class Posterior:
     converged: bool
 
     def among(self, columns: NDArray[np.intp]) -> Posterior:
-        """Return the same, for a matrix of which the columns here are these."""
+        """Return the same posterior with other column numbers."""
         return replace(self, members=columns[self.members])
 
     @property
@@ -88,14 +88,14 @@ class SparseGaussian:
         self.d = raw - self._sums**2 / self.total
         self.h = bz @ K - self._sums * (bz.sum() / self.total)
         self._able = self.d > _DEPENDENT * raw
-        self._dependent = np.zeros(K.shape[1], dtype=bool)  # on the members of now
+        self._dependent = np.zeros(K.shape[1], dtype=bool)  # on the present members
         self.members = np.empty(0, dtype=np.intp)
         self.alpha = np.empty(0)
         self._G = np.empty((0, K.shape[1]))  # <phi_m, phi_j> by member and column
         self.refresh()
 
     def begin(self, members: NDArray[np.intp], alpha: Floats) -> None:
-        """Start from these members instead of none."""
+        """Start from these members."""
         Phi = self._K[:, members]
         self._G = (Phi * self._b[:, None]).T @ self._K
         self._G -= np.outer(self._sums[members] / self.total, self._sums)
@@ -116,9 +116,9 @@ class SparseGaussian:
         )
 
     def restore(self, state: tuple[NDArray[Any], ...]) -> None:
-        """Go back to a state, which may be gone back to again."""
+        """Restore a state, which can be restored again."""
         self.members, alpha, self._G, self.mean, self.covariance, S, Q = state
-        # Moves change these in place, and make the others anew.
+        # Moves change these in place and replace the others.
         self.alpha, self.S, self.Q = alpha.copy(), S.copy(), Q.copy()
         self._dependent[:] = False
 
@@ -150,7 +150,7 @@ class SparseGaussian:
         self.log_det = 2.0 * float(np.log(L.diagonal()).sum())
 
     def _leave_out_dependent(self, H: Floats) -> None:
-        """Drop members that have become combinations of the others in another weighting."""
+        """Drop members that have become linear combinations of the others."""
         scale = np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
         upper, order = cholesky_with_pivots(H / np.outer(scale, scale), _DEPENDENT, 1)
         keep = np.sort(order[: min(len(upper), len(H) - 1)])
@@ -197,7 +197,7 @@ class SparseGaussian:
         try:
             factor = cholesky(self._G[:, self.members], lower=True, check_finite=False)
         except LinAlgError:
-            return True  # the members are so near to it that nobody can tell
+            return True  # undecidable in float64
         inside = solve_triangular(factor, self._G[:, column], lower=True, check_finite=False)
         return bool(self.d[column] - inside @ inside <= _DEPENDENT * self.d[column])
 
@@ -223,7 +223,7 @@ class SparseGaussian:
     def _change(self, i: int, alpha: float) -> None:
         column = self.covariance[:, i].copy()
         u = column @ self._G
-        kappa = 1.0 / (column[i] + 1.0 / (alpha - self.alpha[i]))  # 1 / inf = 0: taken out
+        kappa = 1.0 / (column[i] + 1.0 / (alpha - self.alpha[i]))  # 1 / inf = 0: removed
         self.S += kappa * u * u
         self.Q += kappa * self.mean[i] * u
         self.mean = self.mean - kappa * self.mean[i] * column

@@ -17,7 +17,7 @@ _NEWTON_GAIN = 1e-10  # of the log posterior; far below any tolerance of the evi
 
 
 class Peak(NamedTuple):
-    """Where Newton's method stopped: weights, values, precisions (27), and the factor there."""
+    """The end of Newton's method: weights, values, precisions (27), and the factor."""
 
     w: Floats
     bias: float
@@ -37,7 +37,7 @@ class Peak(NamedTuple):
 
 
 class Mode(NamedTuple):
-    """A posterior at its mode, and there the values, probabilities and precisions (27)."""
+    """A posterior at its mode, with values, probabilities and precisions (27)."""
 
     posterior: Posterior
     eta: Floats
@@ -53,7 +53,7 @@ class Logistic:
 
     @property
     def prior_bias(self) -> float:
-        """Log odds of the classes, the mode of the bias if there is nothing else."""
+        """Log odds of the classes: the mode of the bias without functions."""
         return float(np.log(self.weight @ self.t) - np.log(self.weight @ (1.0 - self.t)))
 
     def linearised(self, mode: Mode) -> Floats:
@@ -61,7 +61,7 @@ class Logistic:
         return mode.b * mode.eta + self.weight * (self.t - mode.p)
 
     def mode(self, members: NDArray[np.intp], alpha: Floats, w: Floats, bias: float) -> Mode | None:
-        """Find the mode for fixed precisions; None where float64 cannot."""
+        """Find the mode for fixed precisions; None if float64 does not suffice."""
         peak = self.climb(np.ascontiguousarray(self.K[:, members]), alpha, w, bias)
         if peak is None:
             return None
@@ -83,7 +83,7 @@ class Logistic:
         t, weight = self.t, self.weight
 
         def value(eta: Floats, w: Floats) -> float:
-            # The log posterior is -inf or NaN after a step far too long, which is then halved.
+            # After a far too long step the log posterior is -inf or NaN; the step is then halved.
             with np.errstate(over="ignore", invalid="ignore"):
                 return float(weight @ (t * eta - np.logaddexp(0.0, eta)) - 0.5 * alpha @ (w * w))
 
@@ -118,7 +118,7 @@ class Logistic:
             direction, length = Phi @ step + step_bias, 1.0
             while not value(eta + length * direction, w + length * step) >= height:
                 length /= 2.0
-                if length < 1e-10:  # rounding: no ascent is to be had
+                if length < 1e-10:  # no ascent, up to rounding
                     break
             w, bias, eta = w + length * step, bias + length * step_bias, eta + length * direction
             height = value(eta, w)

@@ -8,11 +8,11 @@ from supple.errors import InvalidInputError
 from supple.progress import Progress
 from supple.rvm._gaussian import Floats, Posterior, SparseGaussian, burst, left
 
-# Noise variance that regression does not go below, as a share of the variance of the targets: the
-# likelihood of targets that the functions reproduce grows without bound as the noise vanishes.
+# Smallest noise variance, as a share of the variance of the targets: if the functions reproduce the
+# targets, the likelihood grows without bound as the noise vanishes.
 _LEAST_NOISE = 1e-6
-# Where regression starts, in the same unit. The evidence has several maxima; a small noise finds
-# the models with many functions, a large one those with few. The better one is taken.
+# Initial noise, in the same unit. The evidence has several maxima: a small noise leads to models
+# with many functions, a large one to models with few. The better one is taken.
 _FIRST_NOISE = (0.1, 0.01)
 _SMALLEST, _LARGEST = 1e-140, 1e140  # targets; squares of them are variances
 _UNBROKEN = 200  # moves after which S and Q are computed anew
@@ -35,11 +35,11 @@ def regress(
     t, weight : ndarray of shape (n,)
         Targets, and weights > 0.
     tol : float
-        Gain in log evidence below which a move is not worth making, > 0.
+        Moves that gain less in log evidence are not made, > 0.
     max_iter : int
         Largest number of moves, -1 for no limit.
     progress : Progress, optional
-        Hears how far the search has come.
+        Receives the progress of the search.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def regress(
     >>> found.members, found.mean.round(2), round(found.bias, 2)
     (array([5]), array([3.]), 1.0)
     """
-    # From one of the targets, so that equal targets have exactly their own mean.
+    # Relative to one target, so that the mean of equal targets is exact.
     shift = t[0] + np.average(t - t[0], weights=weight)
     scale = float(np.abs(t - shift).max())
     n = float(weight.sum())
@@ -127,12 +127,12 @@ class _Regression:
         )
 
     def run(self, tol: float, max_iter: int, progress: Progress | None) -> tuple[int, bool]:
-        """Return the number of moves, and whether no more was to be gained."""
+        """Return the number of moves, and whether the search has converged."""
         n_iter = 0
         evidence = self.evidence()
         while True:
-            # All moves that this noise makes worthwhile: looking at the noise earlier, when few
-            # functions explain little, raises it and ends in a poorer maximum.
+            # Make all moves that gain at this noise first: an earlier update, when few functions
+            # explain little, raises the noise and ends in a poorer maximum.
             most = left(max_iter, n_iter, _UNBROKEN)
             made = len(burst(self.model, tol, most, progress=progress))
             n_iter += made
@@ -142,7 +142,7 @@ class _Regression:
             if made < _UNBROKEN:
                 self._improve_noise()
             before, evidence = evidence, self.evidence()
-            # Moves that promise a gain and do not bring it are rounding.
+            # A promised gain that does not occur is rounding.
             if evidence <= before + tol:
                 return n_iter, True
 
@@ -155,9 +155,9 @@ class _Regression:
         penalty = float(model.alpha @ model.mean**2)
         residual = max(self._square - old * (fit + penalty), 0.0)
         determined = 1.0 + float((1.0 - model.alpha * model.covariance.diagonal()).sum())
-        steps = [(residual + old * determined) / self._n]  # EM: never a loss
+        steps = [(residual + old * determined) / self._n]  # EM step, never decreases the evidence
         if determined < self._n:
-            steps.insert(0, residual / (self._n - determined))  # faster, mostly
+            steps.insert(0, residual / (self._n - determined))  # mostly faster
         for noise in steps:
             self._set_noise(max(noise, _LEAST_NOISE))
             if self.evidence() >= before:

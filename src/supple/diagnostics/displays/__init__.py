@@ -1,4 +1,4 @@
-"""Pictures of the estimates, in the manner of scikit-learn's displays; matplotlib is optional."""
+"""Pictures of the estimates, like scikit-learn's displays; matplotlib is optional."""
 
 from supple.diagnostics.displays._conformal import (
     ConformalDisplay,

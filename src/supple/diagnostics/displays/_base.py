@@ -1,4 +1,4 @@
-"""What all displays share: axes to draw on, and checks of what they are given."""
+"""The base of all displays: axes, and checks of parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ QUIET = {"color": "0.5", "linestyle": "--", "linewidth": 1.0}  # lines to compar
 
 
 class Display:
-    """Base of the displays: remembers where it was drawn.
+    """Base of the displays; holds the axes.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ def check_record(owner: type[Display], name: str, record: Any, fields: tuple[str
 
 
 def check_choice(owner: type[Display], name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """Raise unless a parameter is one of a few words."""
+    """Raise unless a parameter is one of the choices."""
     if not (isinstance(value, str) and value in choices):
         raise InvalidInputError(
             f"The '{name}' parameter of {owner.__name__} must be "

@@ -20,7 +20,7 @@ _LEVELS = np.arange(50, 100) / 100.0
 
 
 class ConformalDisplay(Display):
-    """How often conformal sets contain the truth, or where intervals lie.
+    """Coverage of conformal sets, or conformal intervals.
 
     `from_estimator` and `from_p_values` of a classifier return a :class:`CoverageDisplay`,
     `from_estimator` and `from_intervals` of a regression an :class:`IntervalDisplay`.
@@ -51,7 +51,7 @@ class ConformalDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> ConformalDisplay:
-        """Ask a conformal predictor, and draw its sets or intervals.
+        """Predict by a conformal predictor, and draw its sets or intervals.
 
         Parameters
         ----------
@@ -105,7 +105,7 @@ class ConformalDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> CoverageDisplay:
-        """Draw coverage and size of sets whose p-values are known already.
+        """Draw coverage and size of sets from known p-values.
 
         Parameters
         ----------
@@ -149,7 +149,7 @@ class ConformalDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> IntervalDisplay:
-        """Draw intervals that are known already.
+        """Draw known intervals.
 
         Parameters
         ----------
@@ -309,7 +309,7 @@ class IntervalDisplay(ConformalDisplay):
         return self
 
 
-_NAMED = ConformalDisplay()  # whose name a message about levels gives
+_NAMED = ConformalDisplay()  # named in messages about levels
 
 
 def _column(X: Any, feature: Any) -> NDArray[np.float64]:

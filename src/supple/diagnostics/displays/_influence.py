@@ -1,4 +1,4 @@
-"""Which examples matter, as a picture."""
+"""The influence of examples as a picture."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["InfluenceDisplay"]
 
 
 class InfluenceDisplay(Display):
-    """The examples without which a model is better, as bars, the worst at the top.
+    """Effects of the most harmful examples as bars, the worst at the top.
 
     The effect of an example is the loss without it minus the loss with it: negative if the model
     is better without it.
@@ -87,7 +87,7 @@ class InfluenceDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Measure what examples do to a model, and draw the worst.
+        """Compute the influence of examples on a model, and draw the worst.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class InfluenceDisplay(Display):
         -------
         display : InfluenceDisplay
         """
-        # By name when it is needed: supple.diagnostics imports this module.
+        # Imported here: supple.diagnostics imports this module.
         diagnostics: Any = import_module("supple.diagnostics")
         record = diagnostics.influence(model, X_test=X_test, y_test=y_test, ids=ids)
         return cls.from_influence(record, n_worst=n_worst, highlight=highlight, ax=ax, **kwargs)
@@ -123,7 +123,7 @@ class InfluenceDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw effects that are known already.
+        """Draw known effects.
 
         Parameters
         ----------

@@ -29,7 +29,7 @@ _FIELDS = ("decision", "prediction", "correct", "residual")
 
 
 class LeaveOneOutDisplay(Display):
-    """What a model says of each example without it: decision values, or predictions and targets.
+    """Leave-one-out decision values, or predictions and targets.
 
     Made by `from_estimator` or `from_result`. Two classes and outlier detectors: decision values,
     as a histogram or sorted, with the errors marked. Regression: predictions against targets, or
@@ -41,7 +41,7 @@ class LeaveOneOutDisplay(Display):
     result : LeaveOneOut
         What :func:`leave_one_out` returned.
     y : array-like of shape (n,), default=None
-        Labels of the examples, which then are told apart. For classifiers only.
+        Labels of the examples, drawn in different colours. For classifiers only.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class LeaveOneOutDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Leave out each example in turn, and draw what the model says of it.
+        """Compute leave-one-out predictions, and draw them.
 
         Parameters
         ----------
@@ -130,7 +130,7 @@ class LeaveOneOutDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw a result that is known already.
+        """Draw a known result.
 
         Parameters
         ----------
@@ -181,13 +181,13 @@ class LeaveOneOutDisplay(Display):
         return self
 
     def _values(self) -> tuple[NDArray[np.float64], str]:
-        """Return what a histogram is of, and its name."""
+        """Return the values of a histogram, and their name."""
         if self.result.residual is not None:
             return self.result.residual, "leave-one-out residual"
         return self.result.decision, "leave-one-out decision value"
 
     def _parts(self) -> list[tuple[NDArray[np.bool_], str | None]]:
-        """Return which examples are drawn together, and their names."""
+        """Return the groups of examples, and their names."""
         if self.y is None:
             return [(np.ones(len(self.result.decision), dtype=bool), None)]
         return [(self.y == label, f"class {label}") for label in np.unique(self.y)]
@@ -225,7 +225,7 @@ class LeaveOneOutDisplay(Display):
         self._mark_errors(ax, rank, values)
 
     def _mark_errors(self, ax: Any, x: NDArray[Any], y: NDArray[Any]) -> None:
-        """Mark the wrong ones; the only example of a class is one without a decision value."""
+        """Mark errors; the only example of a class is an error without a decision value."""
         correct = self.result.correct
         if correct is None:
             return
@@ -239,7 +239,7 @@ class LeaveOneOutDisplay(Display):
 
 
 def _labels(model: Any, ids: NDArray[Any], action: str) -> NDArray[Any] | None:
-    """Return the labels of examples of a classifier, for the holder of its guard."""
+    """Return the labels of examples of a classifier; the caller holds its guard."""
     if not isinstance(model, BaseClassifier):
         return None
     fitted, slots = examine(model, ids, action)

@@ -29,12 +29,12 @@ class MartingaleDisplay(Display):
     log_values : array-like of shape (n,)
         Natural logarithms of the capital.
     alarm : float, default=100.0
-        Greater than 1. Without drift the capital ever reaches it with a chance of 1 / alarm.
+        Greater than 1. Without drift the capital reaches it with probability at most 1 / alarm.
 
     Attributes
     ----------
     alarm_at : int or None
-        How many examples there were when the capital reached the alarm, None if it never did.
+        Number of examples when the capital reached the alarm, None if it never did.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
     line_, alarm_line_ : matplotlib Line2D
@@ -72,7 +72,7 @@ class MartingaleDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Lead a stream through a copy of a conformal classifier, and draw.
+        """Run a stream through a copy of a conformal classifier, and draw.
 
         Parameters
         ----------

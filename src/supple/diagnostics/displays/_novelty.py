@@ -1,4 +1,4 @@
-"""A picture of a stream: how novel each example was, and the alarms."""
+"""A picture of the novelty of examples in a stream, and of alarms."""
 
 from __future__ import annotations
 

@@ -83,10 +83,9 @@ class XiAlphaDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Lead a model through values of C, estimate its error at each, and draw.
+        """Estimate the error of a model at several values of C, and draw.
 
-        The model follows its regularisation path instead of being fitted anew, and is put back as
-        it was, to the last bit.
+        The model follows its regularisation path and is then restored to the last bit.
 
         Parameters
         ----------
@@ -95,7 +94,7 @@ class XiAlphaDisplay(Display):
         C : array-like of float, default=None
             The values of C. None: from a hundredth to a hundred times that of the model.
         X_test, y_test : array-like, default=None
-            Examples that the model does not hold, to draw the error on these as well.
+            Other examples, to draw the test error as well.
         rho : float, default=1.0
             As in :func:`xi_alpha`.
         ax, **kwargs
@@ -113,7 +112,7 @@ class XiAlphaDisplay(Display):
                 "Give both, or none."
             )
         if C is None:
-            xi_alpha(model)  # refuses models that have no C
+            xi_alpha(model)  # raises for models without C
             C = model.C * np.logspace(-_DECADES, _DECADES, _POINTS)
         values = numbers(cls, "C", C)
         bounds, exact, missed = [], [], []
@@ -137,7 +136,7 @@ class XiAlphaDisplay(Display):
         ax: Any = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw estimates that are known already.
+        """Draw known estimates.
 
         Parameters
         ----------
