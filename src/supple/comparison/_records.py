@@ -1,4 +1,4 @@
-"""What a comparison found: records, as a list, a frame, a table of text and a picture."""
+"""Records of a comparison, as a list, a frame, a table of text and a picture."""
 
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
@@ -25,7 +25,7 @@ _NAMES = {
 
 @dataclass(frozen=True)
 class Record:
-    """What one estimator did up to one training size; what is unknown is None.
+    """Results of one estimator at one training size; unknown values are None.
 
     Attributes
     ----------
@@ -45,8 +45,7 @@ class Record:
     n_kernel_evals : int or None
         The attribute `n_kernel_evals_` of the model.
     model_bytes : int or None
-        Size of the pickled model: what must be kept in order to go on, compiled parts included.
-        What a model needs only while it works, such as a cache of kernel rows, is not counted.
+        Size of the pickled model, with its compiled parts but without caches.
     error : str or None
         Why the estimator failed here.
     accuracy : float or None
@@ -79,19 +78,19 @@ class Record:
 
 
 class Comparison(Run[Record]):
-    """A running comparison: an iterator over its records, which does the work as it goes.
+    """A running comparison: an iterator over records that does the work.
 
     Printed, it is a table of the latest record of each estimator. To cancel it, stop iterating;
-    `close` lets go of the models.
+    `close` releases the models.
 
     Attributes
     ----------
     records : list of Record
         The records so far.
     n_total : int
-        How many there will be if no estimator drops out.
+        Number of records if no estimator drops out.
     metrics : tuple of str
-        The fields of a record that score estimators of this kind, the most telling one first.
+        The fields of a record that score estimators of this kind, the most important one first.
     """
 
     def __repr__(self) -> str:
@@ -129,7 +128,7 @@ class Comparison(Run[Record]):
         return draw_lines(axes, points, "training examples", _NAMES.get(field, field))
 
     def _drawable(self, field: str | None) -> str:
-        """Return the field to draw; raise if no record knows it."""
+        """Return the field to draw; raise if no record has it."""
         allowed = (*self.metrics, *_COUNTS)
         if field is not None and field not in allowed:
             raise InvalidInputError(

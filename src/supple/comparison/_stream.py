@@ -1,4 +1,4 @@
-"""Estimators on their way through a stream."""
+"""The comparison of estimators on one stream."""
 
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Literal
@@ -31,15 +31,14 @@ def compare(
     shuffle: bool = False,
     random_state: int | None = None,
 ) -> Comparison:
-    """Run the same stream through several estimators and record how they fare.
+    """Run the same stream through several estimators and record their scores and costs.
 
-    The stream is cut at growing sizes. At each of them every estimator in turn learns the new
-    examples and is measured. One that has `partial_fit` gets only the new examples, any other one
-    is fitted anew to all that have arrived; put an estimator into a pipeline to have it refitted
-    although it could go on.
+    The stream is cut at growing sizes. At each of them every estimator learns the new examples and
+    is measured. An estimator with `partial_fit` gets only the new examples, any other one is fitted
+    anew to all so far; put an estimator into a pipeline to have it refitted in any case.
 
-    An estimator that fails gives a record with the error, and the others go on. So does it itself
-    at the next size, unless `partial_fit` failed: then it has missed examples and drops out.
+    An estimator that fails gives a record with the error and continues at the next size, unless
+    `partial_fit` failed: then it has missed examples and drops out. The others continue.
 
     Parameters
     ----------
@@ -68,7 +67,7 @@ def compare(
     Returns
     -------
     Comparison
-        An iterator over `Record`. Nothing is learned before the first one is asked for.
+        An iterator over `Record`; the work is done during the iteration.
 
     Examples
     --------
@@ -141,7 +140,7 @@ def _check_sizes(sizes: Any, n: int) -> list[int]:
 
 
 class _Contender:
-    """One estimator on its way through the stream."""
+    """One estimator of the comparison."""
 
     def __init__(
         self, name: str, estimator: Any, kind: Kind, y: NDArray[Any] | None, seed: int | None
@@ -205,7 +204,7 @@ def _step(
     test: _Data | None,
     parts: list[tuple[slice, slice]],
 ) -> Record:
-    """Let `contender` learn the `parts`, predict what is to be predicted, and measure."""
+    """Let `contender` learn the `parts` and predict, and measure both."""
     fitting, predicting, scoring = Attempts(), Attempts(), Attempts()
     scores: dict[str, Any] = {}
     answers: list[NDArray[Any]] = []

@@ -37,14 +37,14 @@ class AnomalyDetector(Adapter, RiverDetector):
     Attributes
     ----------
     estimator_ : object
-        The model itself, with all that it offers: ``estimator_.retune(nu=0.2)``,
+        The model itself: ``estimator_.retune(nu=0.2)``,
         ``estimator_.ids_``, ``estimator_.kkt_violation_``.
 
     Notes
     -----
     The score is 1/2 - f / (4 |offset| + 2 |f|) of the decision function f and the offset of the
     machine: it ranks examples as f does, but its scale does not depend on the number of examples.
-    River's `metrics.ROCAUC` wants scores from 0 to 1.
+    River's `metrics.ROCAUC` needs scores from 0 to 1.
 
     gamma and scaling: see :class:`Classifier`. To learn no anomalies, put
     `river.anomaly.QuantileFilter` or `ThresholdFilter` around the detector.
@@ -99,24 +99,23 @@ class AnomalyDetector(Adapter, RiverDetector):
         Parameters
         ----------
         x : dict
-            The features that it was learned with. If several examples held are like this, the
-            latest goes, with its weight.
+            The features that it was learned with. Of several such examples the latest is removed,
+            with its weight.
         """
         self._unlearn(x, None)
 
     def score_one(self, x: dict[Hashable, Any]) -> float:
-        """Say how anomalous an example is.
+        """Return the anomaly score of an example.
 
         Parameters
         ----------
         x : dict
-            Features. Those that no example held has count as well: they take x away from all.
+            Features. Those that no example held has count as well: they increase all distances.
 
         Returns
         -------
         score : float
-            From 0 to 1: less than 0.5 inside the boundary, more outside. 0.0 as long as there is no
-            boundary.
+            From 0 to 1: less than 0.5 inside the boundary, more outside. 0.0 without a boundary.
         """
         if self._machine() is None:
             return 0.0

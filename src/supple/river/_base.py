@@ -1,4 +1,4 @@
-"""What the three adapters share: features that come and go, learning, unlearning."""
+"""The base of the three adapters: named features, learning, unlearning."""
 
 from __future__ import annotations
 
@@ -23,13 +23,12 @@ __all__ = ["Adapter"]
 
 
 class Adapter:
-    """An estimator of supple whose features have names instead of places.
+    """An estimator of supple with named features.
 
-    Every feature has a column of its own. A feature that an example lacks is 0. New features take
-    columns that are free; if there are none, the model gets twice as many columns as it needs. A
-    column of zeros changes no inner product and no distance, so it is the same model. Names whose
-    columns are zero in all examples held are dropped when room is needed or an example is
-    unlearned.
+    Every feature has its own column. A missing feature is 0. New features take free columns; if
+    there are none, the model gets twice as many columns as it needs. Columns of zeros change no
+    inner product and no distance, and so not the model. Names whose columns are zero in all
+    examples held are dropped when columns are needed or an example is unlearned.
     """
 
     _accepted: tuple[type[Any], ...]
@@ -77,7 +76,7 @@ class Adapter:
 
     @staticmethod
     def _gamma_by_name(machine: Any) -> str | None:
-        """Return "scale" or "auto" if gamma is to be computed from the first examples."""
+        """Return "scale" or "auto" if gamma is computed from the first examples."""
         gamma = machine.gamma
         return gamma if isinstance(gamma, str) and takes_gamma(machine.kernel) else None
 
@@ -103,20 +102,20 @@ class Adapter:
     # ------------------------------------------------------------------ features
 
     def _assign(self, names: Iterable[Hashable]) -> tuple[dict[Hashable, int], int]:
-        """Return the columns of all names, these included, and how many columns there are."""
+        """Return the columns of all names, including these, and the number of columns."""
         machine, names = self._machine(), list(names)
         if machine is None:
             own = self._columns | dict.fromkeys(names, 0)
             return dict(zip(own, count(), strict=False)), max(1, len(own))
         width = int(machine.n_features_in_)
-        # A column may have gone again with a trial, estimator_.what_if().
+        # The end of a trial, estimator_.what_if(), may have removed a column.
         own = {name: column for name, column in self._columns.items() if column < width}
         new = [name for name in names if name not in own]
         if len(own) + len(new) > width:
             own = self._used(self._points())
             new = [name for name in names if name not in own]
             needed = len(own) + len(new)
-            # At least half of the columns are free after this, so that it happens seldom.
+            # Then at least half of the columns are free, so that this is rare.
             if 2 * needed > width:
                 width = 2 * needed
                 widen(machine, width)
@@ -132,7 +131,7 @@ class Adapter:
     def _row(self, x: Any, *, learn: bool) -> NDArray[np.float64]:
         """Return the features of an example as a matrix of one row; `learn` new names."""
         columns, machine = self._columns, self._machine()
-        if machine is not None and type(x) is dict:  # the short way
+        if machine is not None and type(x) is dict:  # short cut
             row: list[Any] = [0.0] * machine.n_features_in_
             try:
                 for name, value in x.items():
@@ -166,7 +165,7 @@ class Adapter:
     # ------------------------------------------------------------------ learning
 
     def _learn_one(self, x: Any, y: NDArray[Any] | None, w: Any) -> None:
-        """Learn an example, or leave everything as it was."""
+        """Learn an example, or change nothing."""
         weight = None if type(w) is float and w == 1.0 else np.array([_check_weight(w)])
         before = self._columns
         try:
@@ -176,7 +175,7 @@ class Adapter:
             raise
 
     def _learn_many(self, X: Any, y: NDArray[Any] | None, w: Any) -> None:
-        """Learn the rows of a data frame, or leave everything as it was."""
+        """Learn the rows of a data frame, or change nothing."""
         if w is not None:
             w = np.array([_check_weight(value) for value in w])
         before = self._columns
@@ -189,9 +188,9 @@ class Adapter:
             raise
 
     def _restore(self, columns: dict[Hashable, int]) -> None:
-        """Take new names back, but for those of examples that were learned before the error.
+        """Remove new names, except those of examples that were learned before the error.
 
-        Warnings that are errors come when the example is in.
+        Warnings that are turned into errors come after the example was learned.
         """
         if columns is not self._columns:
             self._columns = columns | self._used(self._points())
@@ -204,7 +203,7 @@ class Adapter:
         self.estimator_.partial_fit(X, y, sample_weight=weight)
 
     def _check_scale(self) -> None:
-        """Refuse to compute gamma from a single example, which tells no variance."""
+        """Refuse to compute gamma from a single example, which has no variance."""
         machine = self._machine()
         if machine is None:
             machine = self._unfitted()
@@ -249,7 +248,7 @@ class Adapter:
             )
         self.estimator_.forget(self._machine().ids_[[slot]])
         points[slot] = 0.0
-        self._columns = self._used(points)  # nothing is left of it, not even names
+        self._columns = self._used(points)  # removes unused names as well
 
     def _find(
         self, points: NDArray[np.float64], row: NDArray[np.float64], y: NDArray[Any] | None
@@ -261,7 +260,7 @@ class Adapter:
         if y is not None:
             targets, labels = machine._targets.encode(y, 1, model.labels)
             same &= (model.state.y == targets[0]) & (labels is model.labels)
-        # What stands for several examples is none of them.
+        # A merged example is none of its parts.
         merged = list(getattr(model.engine.memory, "stands_for_", ()))
         if merged:
             same &= ~np.isin(model.state.ids, merged)

@@ -39,17 +39,17 @@ class Classifier(Adapter, base.MiniBatchClassifier):
     Attributes
     ----------
     estimator_ : object
-        The model itself, with all that it offers: ``estimator_.retune(C=10.0)``,
+        The model itself: ``estimator_.retune(C=10.0)``,
         ``estimator_.ids_``, ``estimator_.kkt_violation_``.
 
     Notes
     -----
-    gamma="auto" is 1 / number of features of the first example or batch, and stays. gamma="scale"
-    needs the variance of a first batch, and is refused if a stream starts with `learn_one`.
+    gamma="auto" is 1 / number of features of the first example or batch, and then constant.
+    gamma="scale" needs the variance of a first batch; a stream that starts with `learn_one` raises.
 
-    Scale the features before: `river.preprocessing.StandardScaler` in front is common, but it
-    moves while it learns. Examples are held as they were scaled when they came, so `unlearn_one`
-    through such a pipeline does not find them; it needs features that are scaled by constants.
+    Scale the features. `river.preprocessing.StandardScaler` changes while it learns, and examples
+    are held as they were scaled on arrival. `unlearn_one` through such a pipeline does not find
+    them; it needs features that are scaled by constants.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Classifier(Adapter, base.MiniBatchClassifier):
         x : dict
             The features that it was learned with.
         y : bool, int or str
-            Its label. If several examples held are like this, the latest goes, with its weight.
+            Its label. Of several such examples the latest is removed, with its weight.
         """
         self._unlearn(x, _label(y))
 
@@ -132,20 +132,20 @@ class Classifier(Adapter, base.MiniBatchClassifier):
         Parameters
         ----------
         x : dict
-            Features. Those that no example held has count as well: they take x away from all.
+            Features. Those that no example held has count as well: they increase all distances.
         **kwargs : dict
             Present by convention.
 
         Returns
         -------
         y_pred : bool, int, str or None
-            None as long as nothing is held.
+            None if nothing is held.
         """
         labels = None if self._machine() is None else self._labels(self._row(x, learn=False))
         return None if labels is None else labels.item(0)
 
     def predict_proba_one(self, x: dict[Hashable, Any], **kwargs: Any) -> dict[Any, float]:
-        """Give the probability of each class of which examples are held.
+        """Return the probability of each class held.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class Classifier(Adapter, base.MiniBatchClassifier):
         Returns
         -------
         probability : dict
-            By label; empty as long as nothing is held. Of an estimator without probabilities, or
+            By label; empty if nothing is held. Of an estimator without probabilities, or
             one that has too few examples for them: 1 for the predicted label, 0 for all others.
         """
         if self._machine() is None:
@@ -176,7 +176,7 @@ class Classifier(Adapter, base.MiniBatchClassifier):
         Returns
         -------
         y_pred : pandas.Series
-            Labels, None as long as nothing is held.
+            Labels, None if nothing is held.
         """
         points = self._rows(X, learn=False)
         labels = None if self._machine() is None or not len(X) else self._labels(points)
@@ -184,7 +184,7 @@ class Classifier(Adapter, base.MiniBatchClassifier):
         return pandas().Series(values, index=X.index, dtype=object if labels is None else None)
 
     def predict_proba_many(self, X: Any) -> Any:
-        """Give the probability of each class for the rows of a data frame.
+        """Return the probability of each class for the rows of a data frame.
 
         Parameters
         ----------

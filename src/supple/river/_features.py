@@ -1,4 +1,4 @@
-"""Features by name become columns of a matrix."""
+"""Conversion of named features to columns of a matrix."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def as_points(row: list[Any]) -> NDArray[np.float64] | None:
 
 
 def check_row(x: Any) -> dict[Hashable, float]:
-    """Return features as floats, or raise and name the one that is no finite number."""
+    """Return features as floats; raise and name the first that is not a finite number."""
     if not isinstance(x, Mapping):
         raise InvalidInputError(
             f"'x' must be a dict of features, such as {{'age': 31.0}}. Got {show(x)} "

@@ -36,14 +36,14 @@ class Regressor(Adapter, base.MiniBatchRegressor):
     Attributes
     ----------
     estimator_ : object
-        The model itself, with all that it offers: ``estimator_.retune(C=10.0)``,
+        The model itself: ``estimator_.retune(C=10.0)``,
         ``estimator_.ids_``, ``estimator_.kkt_violation_``.
 
     Notes
     -----
-    gamma and scaling: see :class:`Classifier`. The targets want a scale, too: `epsilon` and `C` are
-    in their units. `river.preprocessing.TargetStandardScaler` moves while it learns, so that
-    examples are held as they were scaled when they came.
+    gamma and scaling: see :class:`Classifier`. Scale the targets, too: `epsilon` and `C` are in
+    their units. `river.preprocessing.TargetStandardScaler` changes while it learns; examples are
+    held as they were scaled on arrival.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class Regressor(Adapter, base.MiniBatchRegressor):
         x : dict
             The features that it was learned with.
         y : float
-            Its target. If several examples held are like this, the latest goes, with its weight.
+            Its target. Of several such examples the latest is removed, with its weight.
         """
         self._unlearn(x, _target(y))
 
@@ -112,12 +112,12 @@ class Regressor(Adapter, base.MiniBatchRegressor):
         Parameters
         ----------
         x : dict
-            Features. Those that no example held has count as well: they take x away from all.
+            Features. Those that no example held has count as well: they increase all distances.
 
         Returns
         -------
         y_pred : float
-            0.0 as long as nothing is held.
+            0.0 if nothing is held.
         """
         if self._machine() is None:
             return 0.0
@@ -134,7 +134,7 @@ class Regressor(Adapter, base.MiniBatchRegressor):
         Returns
         -------
         y_pred : pandas.Series
-            Targets, 0.0 as long as nothing is held.
+            Targets, 0.0 if nothing is held.
         """
         points = self._rows(X, learn=False)
         learned = self._machine() is not None and len(X) > 0

@@ -1,4 +1,4 @@
-"""Streams that change: made and loaded, and learners judged on them."""
+"""Streams with drift: generators, loaders, pipelines and prequential evaluation."""
 
 from supple.streams._generators import (
     hyperplane,

@@ -1,4 +1,4 @@
-"""Checks of what the user passes in as a stream."""
+"""Checks of the data of a stream."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ __all__ = ["check_count", "check_data", "check_share", "check_timestamps", "is_c
 def check_data(
     X: Any, y: Any, suffix: str = "", width: int | None = None
 ) -> tuple[Any, NDArray[Any] | None]:
-    """Return points, dense or CSR, and their targets if there are any; all of them finite."""
+    """Return finite points, dense or CSR, and their targets if there are any."""
     try:
         X = check_array(X, accept_sparse="csr", input_name=f"X{suffix}")
         y = None if y is None else check_targets(y, f"y{suffix}")
@@ -37,7 +37,7 @@ def check_targets(y: Any, what: str) -> NDArray[Any]:
 
 
 def check_timestamps(timestamps: Any, n: int) -> NDArray[Any]:
-    """Return moments, one per example, that never run backwards."""
+    """Return timestamps, one per example, in non-decreasing order."""
     try:
         moments = as_moments(timestamps)
     except (TypeError, ValueError):

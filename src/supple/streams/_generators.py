@@ -1,4 +1,4 @@
-"""Streams that are drawn at random and change where one says."""
+"""Random streams with known changes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -44,21 +44,20 @@ def rotating_gaussians(
 
         x = (2 y - 1) (distance / 2) (cos a_t, sin a_t) + N(0, I),
 
-    where a_t grows by `angle` at every change point. The classes of a rotation by 180 degrees have
-    changed places.
+    where a_t grows by `angle` at every change point. 180 degrees exchange the classes.
 
     Parameters
     ----------
     n_samples : int, default=2000
         Number of examples.
     n_concepts : int, default=4
-        Number of concepts, which last equally long.
+        Number of concepts, of equal length.
     angle : float, default=90.0
         Degrees of one rotation.
     width : int, default=0
-        Number of examples during which the rotation goes on, beginning at the change point.
+        Number of examples that a rotation takes, from the change point on.
     distance : float, default=4.0
-        From the middle of one class to that of the other, in standard deviations.
+        Distance of the class means in standard deviations.
     random_state : int or RandomState, default=None
         Seed.
 
@@ -95,7 +94,7 @@ def shifting_gaussians(
     n_features: int = 2,
     random_state: Any = None,
 ) -> Stream:
-    """Draw two round Gaussian classes that shift together along the line between them.
+    """Draw two round Gaussian classes that shift along the line between them.
 
     Example t has the label y = 0 or 1 with equal probability and the point::
 
@@ -108,13 +107,13 @@ def shifting_gaussians(
     n_samples : int, default=2000
         Number of examples.
     n_concepts : int, default=4
-        Number of concepts, which last equally long.
+        Number of concepts, of equal length.
     shift : float, default=3.0
         Length of one shift, in standard deviations.
     width : int, default=0
-        Number of examples during which the shift goes on, beginning at the change point.
+        Number of examples that a shift takes, from the change point on.
     distance : float, default=4.0
-        From the middle of one class to that of the other, in standard deviations.
+        Distance of the class means in standard deviations.
     n_features : int, default=2
         Number of features; those after the first do not depend on the class.
     random_state : int or RandomState, default=None
@@ -153,7 +152,7 @@ def sea(
     """Draw the SEA concepts of Street & Kim (2001): two features whose sum exceeds a threshold.
 
     Three features are uniform on [0, 10]; y = 1 if x_1 + x_2 <= threshold, else 0. The third
-    feature says nothing. Every threshold holds for an equally long part of the stream.
+    feature is irrelevant. All thresholds hold for parts of equal length.
 
     Parameters
     ----------
@@ -162,7 +161,7 @@ def sea(
     thresholds : sequence of float, default=(8.0, 9.0, 7.0, 9.5)
         One for each concept.
     noise : float, default=0.1
-        Share of the labels that are turned round.
+        Share of flipped labels.
     random_state : int or RandomState, default=None
         Seed.
 
@@ -195,7 +194,7 @@ def stagger(
     """Draw the STAGGER concepts of Schlimmer & Granger (1986): things of a size, colour and shape.
 
     Each attribute has three values, which are equally likely and become three features of 0 and 1.
-    y = 1 if the concept in force holds, else 0::
+    y = 1 if the present concept holds, else 0::
 
         1    small and red
         2    green or circular
@@ -206,7 +205,7 @@ def stagger(
     n_samples : int, default=1200
         Number of examples.
     concepts : sequence of {1, 2, 3}, default=(1, 2, 3)
-        Which concepts hold one after the other, equally long.
+        The concepts in their order, each of equal length.
     random_state : int or RandomState, default=None
         Seed.
 
@@ -250,7 +249,7 @@ def hyperplane(
     noise: float = 0.05,
     random_state: Any = None,
 ) -> Stream:
-    """Draw points on both sides of a hyperplane that turns all the time (Hulten et al. 2001).
+    """Draw points on both sides of a hyperplane that keeps rotating (Hulten et al. 2001).
 
     Features are uniform on [0, 1]; y = 1 if w_t'x >= sum(w_t) / 2, else 0, which makes both classes
     about equally frequent. With every example `n_drifting` of the weights change by `magnitude`,
@@ -265,18 +264,18 @@ def hyperplane(
     n_drifting : int, default=2
         Number of weights that change, the first ones.
     magnitude : float, default=0.001
-        By how much a weight changes with one example.
+        Change of a weight with one example.
     reversal : float, default=0.1
         Probability that a weight changes its direction.
     noise : float, default=0.05
-        Share of the labels that are turned round.
+        Share of flipped labels.
     random_state : int or RandomState, default=None
         Seed.
 
     Returns
     -------
     Stream
-        It has no change points, because it always changes. Its `metadata` has the "weights" of
+        It has no change points, since it changes all the time. Its `metadata` has the "weights" of
         every example.
 
     Examples
@@ -306,7 +305,7 @@ def hyperplane(
 
 
 def _change_points(n_samples: Any, n_concepts: Any, owner: str) -> tuple[int, ...]:
-    """Return where `n_concepts` equally long parts of a stream begin, the first one left out."""
+    """Return the starts of `n_concepts` equal parts of a stream, except the first."""
     n = check_count(n_samples, "n_samples", owner)
     k = check_count(n_concepts, "n_concepts", owner)
     if k > n:
@@ -323,6 +322,6 @@ def _concept(n: int, changes: tuple[int, ...]) -> NDArray[np.intp]:
 
 
 def _progress(n: int, changes: tuple[int, ...], width: int) -> NDArray[np.float64]:
-    """Return how many changes every example has behind it; one that goes on counts in part."""
+    """Return the number of changes before every example; an unfinished one counts in part."""
     since = np.arange(n)[:, None] - np.asarray(changes, dtype=np.float64)[None, :]
     return np.clip((since + 1.0) / max(width, 1), 0.0, 1.0).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Learners on their way through a stream: those of scikit-learn's API, and those of River."""
+"""Learners on a stream: with scikit-learn's API, and with River's."""
 
 import inspect
 from abc import ABC, abstractmethod
@@ -22,12 +22,12 @@ __all__ = ["Learner", "make_learner"]
 
 
 class Learner(ABC):
-    """One learner; its answers are in the form in which its kind scores them.
+    """One learner, with answers in the form that its kind scores.
 
     Attributes
     ----------
     model : object
-        What has learned so far, None if nothing has been learned.
+        The fitted model, None if nothing has been learned.
     """
 
     def __init__(self, kind: Kind, classes: NDArray[Any] | None) -> None:
@@ -38,11 +38,11 @@ class Learner(ABC):
 
     @abstractmethod
     def rows(self, X: Any) -> Any:
-        """Return points in the form that the learner takes; this time is not the learner's."""
+        """Return points in the form that the learner takes; its time is not measured."""
 
     @abstractmethod
     def predict(self, rows: Any) -> NDArray[Any]:
-        """Return an answer to every row."""
+        """Return an answer for every row."""
 
     @abstractmethod
     def learn(self, rows: Any, y: NDArray[Any] | None, timestamps: NDArray[Any] | None) -> None:
@@ -53,11 +53,11 @@ class Learner(ABC):
         return np.array([self._codes.get(answer, -1) for answer in answers], dtype=np.intp)
 
     def told(self, name: str) -> Any:
-        """Return what the model has under a name, an attribute or what a method says; else None."""
+        """Return the value of an attribute or a method without arguments, None if there is none."""
         value = attribute(machine_of(self.model), name)
         try:
             return value() if callable(value) else value
-        except Exception:  # as with attributes that are computed
+        except Exception:  # computed attributes may raise anything
             return None
 
 
@@ -101,7 +101,7 @@ def _asks_for_times(estimator: Any) -> bool:
     """Return whether examples are learned with their timestamps."""
     if "timestamps" not in inspect.signature(estimator.partial_fit).parameters:
         return False
-    # Those of supple refuse timestamps that their memory does not look at.
+    # Those of supple refuse timestamps that their memory does not use.
     return not isinstance(estimator, BaseSVM) or estimator._goes_by_time()
 
 
@@ -114,14 +114,14 @@ class RiverLearner(Learner):
         super().__init__(kind, classes)
         self._names = names
         self._place = self._codes  # of the labels in the stream
-        self._labels: list[Any] = list(self._codes)  # as the model is told them
+        self._labels: list[Any] = list(self._codes)  # as passed to the model
         if self._labels and not getattr(model, "_multiclass", True):
             if len(self._labels) > 2:
                 raise InvalidInputError(
                     f"{type(model).__name__} of River takes two classes. Got {len(self._labels)} "
                     "in y. Wrap it into river.multiclass.OneVsRestClassifier."
                 )
-            # Binary models of River know no labels but these.
+            # Binary models of River take only these labels.
             self._labels = [False, True]
             self._codes = {False: 0, True: 1}
         self.model = model.clone() if hasattr(model, "clone") else deepcopy(model)
@@ -145,7 +145,7 @@ class RiverLearner(Learner):
         return np.array([np.nan if a is None else a for a in answers], dtype=np.float64)
 
     def _judged(self, row: dict[Any, float]) -> tuple[float, float]:
-        """Return 1 or -1 if the model decides, and a value that is large for inliers."""
+        """Return the decision, 1 or -1, if there is one, and a value that is large for inliers."""
         score = self.model.score_one(row)
         if not hasattr(self.model, "classify"):
             return np.nan, -score
@@ -171,7 +171,7 @@ def make_learner(
     seed: int | None,
     names: Sequence[Any] | None,
 ) -> Learner:
-    """Return the learner of a model that the user gave, which itself is not touched."""
+    """Return a learner for a copy of the model that the user gave."""
     if is_river(given):
         return RiverLearner(given, kind, classes, names)
     if not (hasattr(given, "partial_fit") and hasattr(given, "predict")):

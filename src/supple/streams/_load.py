@@ -21,7 +21,7 @@ def load_stream(
 ) -> Stream:
     """Load a real stream, its examples in order of time and not scaled.
 
-    Where it changes is not known. Scaling it beforehand would tell a learner of examples to come;
+    Its change points are unknown. Scaling the whole stream beforehand would leak later examples;
     :class:`StreamPipeline` scales it by its first examples.
 
     Parameters
@@ -45,7 +45,7 @@ def load_stream(
     >>> load_stream("weather", n_samples=1000)
     <Stream weather: 1000 examples, 8 features>
     """
-    # The data sets are nothing that the library needs; they are imported for this alone.
+    # The library itself does not depend on the data sets.
     from supple.datasets import load
 
     if not isinstance(name, str) or name not in _DATA_SETS:

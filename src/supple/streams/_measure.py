@@ -1,4 +1,4 @@
-"""What is measured of a model on its way through a stream: time, errors, size."""
+"""Time, errors and size of a model on a stream."""
 
 import inspect
 import pickle
@@ -14,7 +14,7 @@ __all__ = ["UNKNOWN", "Attempts", "attribute", "facts", "first_options", "machin
 
 
 class Attempts:
-    """Calls, their time and the first error: a failure must not end the other learners."""
+    """Calls with their time and the first error, which must not stop the other learners."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -22,7 +22,7 @@ class Attempts:
         self.error: str | None = None
 
     def call(self, function: Callable[..., None], *arguments: Any) -> bool:
-        """Call, and return whether it went well."""
+        """Call, and return whether it succeeded."""
         start = self._clock()
         try:
             function(*arguments)
@@ -38,7 +38,7 @@ UNKNOWN = dict.fromkeys(("n_vectors", "n_kernel_evals", "model_bytes"))
 
 
 def facts(model: Any) -> dict[str, int | None]:
-    """Return what a model says of itself, None where it says nothing."""
+    """Return size measures of a model, None where it has none."""
     machine = machine_of(model)
     vectors = attribute(machine, "support_")
     if vectors is None:
@@ -62,12 +62,12 @@ def attribute(machine: Any, name: str) -> Any:
     """Return an attribute, None if there is none."""
     try:
         return getattr(machine, name)
-    except Exception:  # it may be computed when asked for, and there may be no solution yet
+    except Exception:  # computed attributes raise without a solution
         return None
 
 
 class _Count:
-    """A file that only counts what is written to it."""
+    """A file that only counts the bytes written to it."""
 
     def __init__(self) -> None:
         self.bytes = 0
@@ -85,7 +85,7 @@ def _pickled_bytes(model: Any) -> int | None:
     count = _Count()
     try:
         pickle.Pickler(count, protocol=5, buffer_callback=count.add).dump(model)
-    except Exception:  # a callable kernel, for example, may refuse in any way it likes
+    except Exception:  # a callable kernel, for example, may raise anything
         return None
     return count.bytes
 
@@ -101,9 +101,9 @@ def seeded(estimator: Any, seed: int | None) -> Any:
 
 
 def first_options(model: Any, classes: NDArray[Any] | None) -> dict[str, Any]:
-    """Return what the first partial_fit is told beside the data.
+    """Return the keywords of the first partial_fit.
 
-    scikit-learn's classifiers must be told all classes beforehand.
+    scikit-learn's classifiers need all classes.
     """
     named = classes is not None and "classes" in inspect.signature(model.partial_fit).parameters
     return {"classes": classes} if named else {}

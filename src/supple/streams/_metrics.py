@@ -1,4 +1,4 @@
-"""The three kinds of learners: what they learn from, and how their answers are scored."""
+"""The three kinds of learners, and the scores of their answers."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -20,15 +20,15 @@ __all__ = ["Classification", "Detection", "Kind", "Regression", "Scores", "is_ri
 class Scores:
     r"""The metrics of a run of answers; those of other kinds of learners are None.
 
-    With p_0 the share of correct predictions, all kappas are (p_0 - p_e) / (1 - p_e), and differ
-    in the classifier whose share p_e counts for nothing::
+    With p_0 the share of correct predictions, all kappas are (p_0 - p_e) / (1 - p_e). They differ
+    in the reference classifier with the share p_e::
 
         kappa     p_e = sum_c P(y = c) P(answer = c), a guess with the frequencies of the answers
         kappa_t   p_e = share of the no-change classifier, which repeats the latest label
         kappa_m   p_e = share of the majority classifier, which gives the most frequent label
 
-    The last two know the labels that have reached the learner, and no others. A kappa is 1 for
-    perfect answers, 0 for answers as good as its reference, and None if the reference errs never.
+    The last two use only labels that have reached the learner. A kappa is 1 for perfect answers, 0
+    for answers as good as the reference, and None if the reference makes no errors.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Scores:
 
 
 class Kind(ABC):
-    """What learners of one kind have in common.
+    """Learners of one kind.
 
     Parameters
     ----------
@@ -85,22 +85,22 @@ class Kind(ABC):
 
     @abstractmethod
     def check_test(self, y_test: NDArray[Any] | None, y: NDArray[Any] | None) -> None:
-        """Raise unless the test set has targets that can be met."""
+        """Raise unless the test set has possible targets."""
 
     def classes(self, y: NDArray[Any] | None) -> NDArray[Any] | None:
-        """Return what partial_fit must be told beforehand, None if nothing."""
+        """Return the classes for the first partial_fit, None if there are none."""
         return None
 
     def answers(self, model: Any, X: Any, scored: bool) -> NDArray[Any]:
-        """Return what the model says about X; `scored` if targets will be compared with it."""
+        """Return the answers of the model for X; `scored` if there are targets."""
         return np.asarray(model.predict(X))
 
     def silence(self, n: int) -> NDArray[Any]:
-        """Return `n` answers that say nothing."""
+        """Return `n` missing answers."""
         return np.full(n, np.nan)
 
     def count_silent(self, answers: NDArray[Any]) -> int:
-        """Return how many answers say nothing."""
+        """Return the number of missing answers."""
         return int(np.isnan(answers).sum())
 
     @abstractmethod
@@ -114,7 +114,7 @@ class Kind(ABC):
         """Return the metrics of a stream.
 
         `hits` has two columns: whether the no-change and the majority classifier were right. The
-        labels of classifiers are codes >= 0. Some answers may be silent.
+        labels of classifiers are codes >= 0. Answers may be missing.
         """
 
     def _required(self, y: NDArray[Any] | None, what: str) -> NDArray[Any]:
@@ -126,7 +126,7 @@ class Kind(ABC):
 
 
 class Classification(Kind):
-    """Labels, and the share of those that are met."""
+    """Classifiers, scored by the share of correct labels."""
 
     name = "classifiers"
     metrics = ("accuracy",)
@@ -184,7 +184,7 @@ def _beyond(share: float, reference: float) -> float | None:
 
 
 class Regression(Kind):
-    """Numbers, and how far off the predictions are."""
+    """Regressors, scored by their residuals."""
 
     name = "regressors"
     metrics = ("r2", "mae")
@@ -216,7 +216,7 @@ class Regression(Kind):
 
 
 class Detection(Kind):
-    """No targets to learn from; labels, if there are any, only say which examples are outliers."""
+    """Outlier detectors, which learn without targets; labels, if given, are for scoring only."""
 
     name = "outlier detectors"
     metrics = ("auc", "inlier_share")
@@ -230,7 +230,7 @@ class Detection(Kind):
         _signs(y_test, "y_test")
 
     def answers(self, model: Any, X: Any, scored: bool) -> NDArray[Any]:
-        """Return predictions beside decision values, NaN where these are not needed or unknown."""
+        """Return predictions and decision values, NaN if these are not needed or unknown."""
         ranked = scored and hasattr(model, "decision_function")
         values = model.decision_function(X) if ranked else np.full(X.shape[0], np.nan)
         return np.column_stack([model.predict(X), values])
@@ -259,7 +259,7 @@ class Detection(Kind):
 def _auc(values: NDArray[Any], y: NDArray[Any] | None) -> float | None:
     if y is None or len(np.unique(y)) < 2 or np.isnan(values).any():
         return None
-    # Nothing else here needs it, and it is large.
+    # A large module that nothing else here needs.
     from sklearn.metrics import roc_auc_score
 
     return float(roc_auc_score(y, values))
@@ -296,7 +296,7 @@ def _kind(estimator: Any) -> type[Kind] | None:
 
 
 def _kind_in_river(model: Any) -> type[Kind]:
-    # A pipeline has the methods of all kinds; its last step has its own.
+    # A pipeline has the methods of all kinds; its last step is decisive.
     while isinstance(getattr(model, "steps", None), Mapping):
         model = list(model.steps.values())[-1]
     if hasattr(model, "predict_proba_one"):

@@ -1,4 +1,4 @@
-"""A pipeline whose transformers learn first, and then stay as they are."""
+"""A pipeline whose transformers are fitted to the first examples and then frozen."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ __all__ = ["StreamPipeline"]
 
 
 class StreamPipeline(StreamSteps):
-    """Let transformers learn from the first examples of a stream, then freeze them.
+    """Fit transformers to the first examples of a stream, then freeze them.
 
-    A scaler that went on learning would change the kernel values of examples long since learned,
-    and the model would be that of no training set. So the first `n_warmup` examples are kept back.
-    When they have come, the transformers are fitted to them and do not change from then on; the
-    last step learns all that was kept back, and every later example as it comes. The model is the
-    one of its examples, transformed by hand with these transformers.
+    A scaler that continues to learn changes the kernel values of old examples, and the model is no
+    longer that of any training set. Therefore the first `n_warmup` examples are buffered. Then the
+    transformers are fitted to them and frozen; the last step learns the buffered examples, and
+    every later example when it arrives. The model is that of its examples, transformed by these
+    transformers.
 
-    During the warm-up there are no predictions: `predict` and `decision_function` raise
-    NotFittedError. `prequential` counts this as no answer. If the stream ends before,
-    `finish_warmup` fits the transformers to the examples that have come.
+    During the warm-up `predict` and `decision_function` raise NotFittedError, which `prequential`
+    counts as no answer. If the stream ends early, `finish_warmup` fits the transformers to the
+    examples so far.
 
-    When the world has changed so much that the scaling no longer fits, `refreeze` starts anew with
-    the examples that are held. For this the raw rows of these are kept, and of no others.
+    When the scaling no longer fits the data, `refreeze` starts anew with the examples held. For
+    this purpose the pipeline keeps their raw rows.
 
     Parameters
     ----------
     steps : list of (str, estimator)
         Transformers (`fit` and `transform`), then an estimator with `partial_fit`. They are cloned.
     n_warmup : int, default=100
-        Number of examples from which the transformers learn.
+        Number of examples to which the transformers are fitted.
 
     Attributes
     ----------
@@ -58,9 +58,9 @@ class StreamPipeline(StreamSteps):
     estimator_ : estimator
         The last step, fitted; absent during the warm-up.
     warming_up_ : bool
-        Whether examples are still kept back.
+        Whether examples are still buffered.
     ids_ : ndarray of shape (n_held,)
-        Ids of the examples held or kept back.
+        Ids of the examples held or buffered.
     classes_ : ndarray of shape (n_classes,)
         Labels, of classifiers.
 
@@ -101,7 +101,7 @@ class StreamPipeline(StreamSteps):
         Parameters
         ----------
         X : array-like, CSR, DataFrame or sequence of texts
-            Raw examples, which the first transformer takes.
+            Raw examples, in a form that the first transformer takes.
         y : array-like of shape (n_samples,), default=None
             Labels or targets.
         sample_weight, ids, groups : array-like, default=None
@@ -129,16 +129,15 @@ class StreamPipeline(StreamSteps):
         ids: IdsLike | None = None,
         groups: IdsLike | None = None,
     ) -> Self:
-        """Keep examples back during the warm-up; afterwards learn them.
+        """Buffer examples during the warm-up; afterwards learn them.
 
-        The call with which the warm-up ends fits the transformers to the first `n_warmup` examples
-        kept back, and the last step learns all at once. If that fails, the pipeline is as it was
-        before the call.
+        The call that ends the warm-up fits the transformers to the first `n_warmup` examples, and
+        the last step learns all at once. If that fails, the pipeline is unchanged.
 
         Parameters
         ----------
         X : array-like, CSR, DataFrame or sequence of texts
-            Raw examples, which the first transformer takes.
+            Raw examples, in a form that the first transformer takes.
         y : array-like of shape (n_samples,), default=None
             Labels or targets.
         classes : array-like, default=None
@@ -168,7 +167,7 @@ class StreamPipeline(StreamSteps):
 
     @writes
     def finish_warmup(self) -> Self:
-        """End the warm-up with the examples that have come so far; do nothing if it is over.
+        """End the warm-up with the examples so far; do nothing if it is over.
 
         Returns
         -------
@@ -190,9 +189,9 @@ class StreamPipeline(StreamSteps):
     def refreeze(self) -> Self:
         """Fit the transformers anew to the examples held, and learn these again with them.
 
-        Ids, groups and weights stay the same, and ``gamma="scale"`` is computed anew. The model is
+        Ids, groups and weights are unchanged, and ``gamma="scale"`` is computed anew. The model is
         that of `fit` on the raw examples held; ``n_samples_seen_`` of the last step counts from
-        these. If anything fails, the pipeline is as it was.
+        these. If anything fails, the pipeline is unchanged.
 
         Returns
         -------
@@ -213,7 +212,7 @@ class StreamPipeline(StreamSteps):
                 "go when they were learned again. It needs a memory such as KeepAll or Window."
             )
         weights = np.array([old_weights[name] for name in fresh.ids_.tolist()])
-        if not np.array_equal(fresh.sample_weight_, weights):  # Decay has made them older
+        if not np.array_equal(fresh.sample_weight_, weights):  # Decay lowers them with age
             fresh.reweight(fresh.ids_, weights)
         self.__dict__.update(transformers_=transformers, estimator_=fresh)
         return self
@@ -230,22 +229,22 @@ class StreamPipeline(StreamSteps):
         missing: str = "error",
         **options: Any,
     ) -> Self:
-        """Forget examples exactly, their raw rows too; of those kept back nothing remains.
+        """Forget examples exactly, including their raw rows.
 
         Parameters
         ----------
         ids, groups : int, str or other hashable, or iterable of these, default=None
             Which examples, by their ids or by their groups.
         missing : {"error", "ignore"}, default="error"
-            Whether an id or a group that no example has is an error, or is passed over.
+            Whether unknown ids or groups are an error or are ignored.
         **options : dict
             Further keywords of the last step.
 
         Returns
         -------
         self : object
-            The pipeline. The transformers, which may have learned from these examples, stay as they
-            are until `refreeze`.
+            The pipeline. The transformers, which may depend on these examples, change only by
+            `refreeze`.
         """
         if self.warming_up_:
             leaving = set(find(self._kept(), ids, groups, missing=missing))
@@ -270,7 +269,7 @@ class StreamPipeline(StreamSteps):
         sample_weight : float or array-like of float
             New weights >= 0, one for all or one per id.
         missing : {"error", "ignore"}, default="error"
-            Whether an id that no example has is an error, or is passed over with its weight.
+            Whether unknown ids are an error or are ignored with their weights.
 
         Returns
         -------
@@ -305,7 +304,7 @@ class StreamPipeline(StreamSteps):
 
     @reads
     def transform(self, X: Any) -> Any:
-        """Return raw examples as the frozen transformers give them to the last step."""
+        """Return raw examples transformed for the last step."""
         self._frozen()
         return self._transformed(check_raw(X, None, allow_nan=self._allows_nan())[0])
 
@@ -319,13 +318,13 @@ class StreamPipeline(StreamSteps):
     @property
     @reads
     def warming_up_(self) -> bool:
-        """Whether examples are still kept back."""
+        """Whether examples are still buffered."""
         return "estimator_" not in self.__dict__
 
     @property
     @reads
     def ids_(self) -> NDArray[Any]:
-        """Ids of the examples held or kept back."""
+        """Ids of the examples held or buffered."""
         if not self.warming_up_:
             return self.estimator_.ids_
         names = list(self._kept())
@@ -363,14 +362,14 @@ class StreamPipeline(StreamSteps):
     def _named(
         self, X: Any, y: Any, weight: Any, ids: Any, groups: Any, held: Examples, next_id: int
     ) -> Examples:
-        """Return checked examples by id; raise if the last step does not take what they have."""
+        """Return checked examples by id; raise if the last step does not take weights or ids."""
         self._check_taken(sample_weight=weight, ids=ids, groups=groups)
         points, targets = check_raw(X, y, allow_nan=self._allows_nan())
         check_alike(points, groups, held)
         return name_examples(points, targets, weight, ids, groups, held, next_id)
 
     def _freeze(self, examples: Examples, n_first: int, classes: Any, method: str) -> None:
-        """Fit the transformers to the first examples, let a new last step learn all of them."""
+        """Fit the transformers to the first examples, and a new last step to all of them."""
         templates = [each for _, each in self.steps[:-1]]
         transformers, points = fitted(templates, examples, n_first)
         estimator = taught(clone(self.steps[-1][1]), points, examples, classes, method)
@@ -379,7 +378,7 @@ class StreamPipeline(StreamSteps):
 
     def _learn(self, new: Examples, classes: Any) -> None:
         points = self._transformed(joined(new.values())[0])
-        # The rows come first: if Ctrl-C strikes after the last step has learned, none is missing.
+        # The rows first: if Ctrl-C strikes after the last step has learned, none is missing.
         self._kept().update(new)
         try:
             taught(self.estimator_, points, new, classes, "partial_fit")

@@ -16,7 +16,7 @@ __all__ = ["Arrival", "Plan"]
 
 
 class Arrival:
-    """When labels arrive: that of example i is known before j if clock_j > clock_i + delay."""
+    """When labels arrive: label i is known before example j if clock_j > clock_i + delay."""
 
     def __init__(self, stream: Stream, delay: Any) -> None:
         n = len(stream)
@@ -30,7 +30,7 @@ class Arrival:
         self._due = due
 
     def known(self, n_seen: int) -> int:
-        """Return how many examples' labels are known before the next one is predicted."""
+        """Return the number of labels that are known before the next prediction."""
         return min(int(np.searchsorted(self._due, self._clock[n_seen], side="left")), n_seen)
 
 
@@ -56,7 +56,7 @@ def _add_span(timestamps: NDArray[Any] | None, delay: Any) -> NDArray[Any]:
 
 
 class Plan:
-    """The stream, and what happens when."""
+    """The stream, and its order of predictions, labels and records."""
 
     def __init__(
         self,
@@ -82,7 +82,7 @@ class Plan:
             self.hits = self._references()
 
     def batches(self) -> list[tuple[int, int]]:
-        """Return where batches begin and end."""
+        """Return the starts and ends of batches."""
         n, size = len(self.stream), self._batch_size
         return [(start, min(start + size, n)) for start in range(0, n, size)]
 
@@ -91,11 +91,11 @@ class Plan:
         return start // self._every < stop // self._every or stop == len(self.stream)
 
     def known(self, n_seen: int) -> int:
-        """Return how many examples can be learned, if they have labels, when n_seen have come."""
+        """Return the number of examples whose labels may be known after n_seen examples."""
         return self._arrival.known(n_seen) if self.labels else n_seen
 
     def arrived(self, first: int, n_seen: int) -> NDArray[np.intp]:
-        """Return positions, from `first` on, of what can be learned when n_seen have come."""
+        """Return positions, from `first` on, of examples that can be learned after n_seen."""
         return first + np.flatnonzero(self.labelled[first : self.known(n_seen)])
 
     def _references(self) -> NDArray[np.float64]:

@@ -45,8 +45,8 @@ def prequential(
     over the latest `window` ones (windowed). A learner that cannot answer yet gives no answer; for
     a classifier that is an error.
 
-    A learner that fails to predict gives no answers, and goes on; one that fails to learn drops out
-    with a last record. Either way the record has the error, and the other learners go on.
+    A learner that fails to predict gives no answers but continues; one that fails to learn drops
+    out with a last record. The record has the error, and the other learners continue.
 
     Parameters
     ----------
@@ -60,11 +60,11 @@ def prequential(
         scikit-learn with `partial_fit`, and models of River (`learn_one`), which get features as
         dicts and keep their own seeds. They are cloned.
     timestamps : array-like of shape (n_samples,), default=None
-        When each example arrived, if `stream` is an array: numbers or datetimes. Records have
-        them, and so has a learner whose `partial_fit` takes `timestamps`; of supple's estimators
-        those whose memory goes by time.
+        When each example arrived, if `stream` is an array: numbers or datetimes. They are in the
+        records, and are passed to learners whose `partial_fit` takes `timestamps`; of supple's
+        estimators those whose memory has ``unit="time"``.
     batch_size : int, default=1
-        Examples that arrive, are predicted and learned together.
+        Examples that are predicted and learned at a time.
     window : int, default=1000
         Number of the latest predictions in windowed scores.
     record_every : int, default=None
@@ -78,18 +78,18 @@ def prequential(
         scored as well.
     watch : sequence of str, default=("window_start_", "drift_detected", "n_drifts_detected")
         Attributes, or methods without arguments, of learners. When one of them changes, the record
-        has an `Event` of that name. A learner with a method ``on_drift(function)`` is given a
-        function; whatever the learner calls it with is an event named "drift".
+        has an `Event` of that name. A learner with a method ``on_drift(function)`` gets a function;
+        each call of it is an event named "drift".
     random_state : int, default=None
         Seed of the labels that arrive, and of every estimator that has a parameter `random_state`
         which is None.
     verbose : bool, default=False
-        Print how far it has come, one line a second.
+        Print the progress, one line a second.
 
     Returns
     -------
     Prequential
-        An iterator over `PrequentialRecord`. Nothing is learned before the first one is asked for.
+        An iterator over `PrequentialRecord`; the work is done during the iteration.
 
     See Also
     --------
@@ -209,7 +209,7 @@ class _Runner:
             self._look()
 
     def _look(self) -> None:
-        """Note what has changed in the learner."""
+        """Record changes of the watched attributes."""
         machine = machine_of(self._learner.model)
         hook = attribute(machine, "on_drift")
         if callable(hook) and self._hooked is not machine:
@@ -219,7 +219,7 @@ class _Runner:
             now = self._learner.told(name)
             if now is not None and not np.array_equal(now, before):
                 self._watched[name] = now
-                if before is not None or np.any(now):  # a count that starts at 0 is no news
+                if before is not None or np.any(now):  # a count that starts at 0 is not an event
                     self.note(name, now)
 
     def note(self, kind: str, detail: Any) -> None:
@@ -257,7 +257,7 @@ class _Runner:
 
 
 class _Ear:
-    """What a learner calls at a drift. Its pickle is empty, so that the model's size is its own."""
+    """A callback for drifts. Its pickle is empty, so as not to add to the size of the model."""
 
     def __init__(self, runner: _Runner | None = None) -> None:
         self._runner = runner

@@ -1,4 +1,4 @@
-"""What a prequential evaluation found: records, as a list, a frame, a table and a picture."""
+"""Records of a prequential evaluation, as a list, a frame, a table and a picture."""
 
 from collections.abc import Generator, Mapping
 from dataclasses import asdict, dataclass
@@ -29,7 +29,7 @@ _NAMES = {
 
 
 class Event(NamedTuple):
-    """Something that a learner told of itself: what (`kind`), and the particulars (`detail`).
+    """An event reported by a learner: its `kind` and `detail`.
 
     `n_seen` is the number of examples that had arrived.
 
@@ -47,7 +47,7 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class PrequentialRecord:
-    """How one learner has fared up to one position of the stream; what is unknown is None.
+    """Scores of one learner up to one position of the stream; unknown values are None.
 
     Attributes
     ----------
@@ -56,16 +56,16 @@ class PrequentialRecord:
     n_seen : int
         Examples that have arrived and were predicted.
     timestamp : object
-        When the latest of them arrived, if the stream tells.
+        When the latest of them arrived, if known.
     n_learned : int
         Examples that the learner has learned.
     n_unanswered : int
-        Examples to which it gave no answer, because it had not learned enough or failed. For
+        Examples without an answer, because the learner had not learned enough or failed. For
         classifiers they are errors; in other scores they do not count.
     cumulative, windowed : Scores
         Metrics of all predictions so far, and of the latest `window` ones.
     events : tuple of Event
-        What the learner told since the last record.
+        Events since the last record.
     fit_seconds, predict_seconds : float
         Processor time of training and of prediction since the last record.
     n_vectors : int or None
@@ -110,11 +110,11 @@ class Prequential(Run[PrequentialRecord]):
     records : list of PrequentialRecord
         The records so far.
     n_total : int
-        How many there will be if no learner drops out.
+        Number of records if no learner drops out.
     metrics : tuple of str
-        The fields of `Scores` for learners of this kind, the most telling one first.
+        The fields of `Scores` for learners of this kind, the most important one first.
     models : mapping of str to object
-        The learners as they are now; those that have learned nothing yet are left out.
+        The present learners, except those that have learned nothing yet.
 
     Examples
     --------
@@ -140,7 +140,7 @@ class Prequential(Run[PrequentialRecord]):
 
     @property
     def models(self) -> dict[str, Any]:
-        """The learners as they are now, by name."""
+        """The present learners by name."""
         return {k: each.model for k, each in self._learners.items() if each.model is not None}
 
     def __getitem__(self, name: str) -> PrequentialRecord:

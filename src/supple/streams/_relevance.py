@@ -12,8 +12,8 @@ from supple.streams._stream import Stream
 
 __all__ = ["relevance_change"]
 
-# Table 1 of the paper: the probability that a document of the first category is relevant, for
-# batches 0 to 19. A document of the second one is relevant with the rest of it.
+# Table 1 of the paper: the probability p_t that a document of the first category is relevant, for
+# batches 0 to 19. A document of the second one is relevant with probability 1 - p_t.
 _TABLE = {
     "A": [1.0] * 10 + [0.0] * 10,
     "B": [1.0] * 8 + [0.8, 0.6, 0.4, 0.2] + [0.0] * 8,
@@ -33,7 +33,7 @@ def relevance_change(
     batch_size: int = 130,
     random_state: Any = None,
 ) -> Stream:
-    """Make a stream of a labelled collection, in which the interest of a user changes.
+    """Make a stream from a labelled collection, in which the relevant category changes.
 
     The examples are divided at random into batches of equal size, those of every category as
     equally as possible. y = 1 if an example is relevant, else -1. At first those of category
@@ -43,7 +43,7 @@ def relevance_change(
 
         A    p = 1 for t < 10, then 0                         an abrupt change
         B    p = 1 for t < 8, then 0.8, 0.6, 0.4, 0.2, then 0 a gradual one
-        C    p = 0 for t = 9 and t = 10, else 1               a change that is soon taken back
+        C    p = 0 for t = 9 and t = 10, else 1               a brief change
 
     Other numbers of batches stretch or shorten the table.
 
@@ -60,7 +60,7 @@ def relevance_change(
     n_batches : int, default=20
         Number of batches.
     batch_size : int, default=130
-        Number of examples in each. Examples that are left over are left out, at random.
+        Number of examples in each. Surplus examples are left out at random.
     random_state : int or RandomState, default=None
         Seed of the division and of the relevance in scenario B.
 
@@ -134,6 +134,6 @@ def _deal(labels: NDArray[Any], n_batches: int, size: int, rng: Any) -> NDArray[
             f"Set batch_size to {len(labels) // n_batches} or less."
         )
     chosen = rng.permutation(len(labels))[:n]
-    # Sorted by label and dealt out like cards, batch k gets every n_batches-th one.
+    # In the order of labels, batch k gets every n_batches-th example.
     hands = chosen[np.argsort(labels[chosen], kind="stable")].reshape(size, n_batches).T
     return np.concatenate([rng.permutation(hand) for hand in hands])

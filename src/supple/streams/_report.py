@@ -1,4 +1,4 @@
-"""A run that makes records as it goes, and what is shown of them: text, frame, picture."""
+"""An iterator over records, and their output as text, frame and picture."""
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
@@ -9,16 +9,16 @@ RecordT = TypeVar("RecordT")
 
 
 class Run(Iterator[RecordT]):
-    """An iterator over records, which does the work as it goes.
+    """An iterator over records that does the work during the iteration.
 
     Attributes
     ----------
     records : list
         The records so far; they remain if the run is stopped, say by Ctrl-C.
     n_total : int
-        How many there will be if nobody drops out.
+        Number of records if no learner drops out.
     metrics : tuple of str
-        The names of the scores, the most telling one first.
+        The names of the scores, the most important one first.
     """
 
     def __init__(

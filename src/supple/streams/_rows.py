@@ -1,4 +1,4 @@
-"""Raw examples by their ids, as they came, before any transformer has seen them."""
+"""Raw examples by id, before any transformation."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
 
 
 class Example(NamedTuple):
-    """One raw example; `label` is None if there are none, `group` if it belongs to none."""
+    """One raw example; `label` and `group` may be None."""
 
     row: Any
     label: Any
@@ -66,7 +66,7 @@ def _are_texts(X: Any) -> bool:
 def name_examples(
     X: Any, y: Any, weight: Any, ids: Any, groups: Any, held: Mapping[Any, Example], next_id: int
 ) -> Examples:
-    """Return new examples by id; raise if one of these repeats, or is missing and not a number."""
+    """Return new examples by id; raise if ids repeat or cannot be numbered."""
     n = X.shape[0]
     if ids is None and held and not isinstance(next(iter(held)), int):
         raise InvalidInputError(
@@ -117,7 +117,7 @@ def joined(examples: Iterable[Example]) -> tuple[Any, NDArray[Any] | None]:
 def find(
     examples: Examples, ids: Any, groups: Any = None, *, missing: str = "error"
 ) -> list[Hashable]:
-    """Return the ids of examples that are named by ids or by groups."""
+    """Return the ids of examples given by ids or by groups."""
     if (ids is None) == (groups is None):
         raise InvalidInputError(
             f"forget takes either 'ids' or 'groups'. Got {'none' if ids is None else 'both'} of "
@@ -131,7 +131,7 @@ def find(
     if unknown and not check_missing(missing):
         what = "id" if groups is None else "group"
         raise UnknownIdError(
-            f"No example kept back for the warm-up has the {what} {unknown[0]!r}. Pass "
+            f"No example buffered for the warm-up has the {what} {unknown[0]!r}. Pass "
             "missing='ignore' to pass over those that are unknown."
         )
     wanted = set(given.tolist())
@@ -152,7 +152,7 @@ def number_after(examples: Examples, next_id: int) -> int:
 
 
 def check_alike(points: Any, groups: Any, held: Examples) -> None:
-    """Raise unless new examples have as many features as those held, and groups if these do."""
+    """Raise if new examples and those held differ in their features or in having groups."""
     if not held:
         return
     first = next(iter(held.values()))

@@ -1,4 +1,4 @@
-"""The steps of a stream pipeline: their parameters, and what they must be able to do."""
+"""The steps of a stream pipeline: parameters and checks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["StreamSteps", "check_refreezable", "final_has", "fitted", "taught"]
 
 
 def final_has(name: str) -> Callable[[StreamSteps], bool]:
-    """Return a check that the last step has a method, for those that pass through to it."""
+    """Return a check that the last step has a method, for `available_if`."""
 
     def check(self: StreamSteps) -> bool:
         getattr(self.steps[-1][1], name)  # raises the AttributeError that explains it
@@ -34,7 +34,7 @@ def final_has(name: str) -> Callable[[StreamSteps], bool]:
 
 @cache
 def parameters_of(method: Callable[..., Any]) -> frozenset[str]:
-    """Return the names of the parameters of a method; asked for at every update."""
+    """Return the names of the parameters of a method; cached for updates."""
     return frozenset(inspect.signature(method).parameters)
 
 
@@ -103,7 +103,7 @@ class StreamSteps(_BaseComposition):
             if name == self.steps[-1][0]:
                 return
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of a column without any number so far
+                warnings.simplefilter("ignore")  # columns without a number so far
                 points = clone(step).fit(points, y).transform(points)
             if not _has_nan(points):
                 return

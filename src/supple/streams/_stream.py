@@ -1,4 +1,4 @@
-"""A stream: examples in their order of arrival, and what is known of its changes."""
+"""A stream: examples in order of arrival, and its known changes."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ __all__ = ["Stream", "as_stream"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Stream:
-    """Examples in their order of arrival, and where their distribution changes.
+    """Examples in order of arrival, and the change points of their distribution.
 
     Parameters
     ----------
@@ -24,15 +24,15 @@ class Stream:
     y : array-like of shape (n_samples,), default=None
         Labels or target values; None if there are none.
     name : str, default="stream"
-        What it is called.
+        Its name.
     change_points : tuple of int, default=()
-        Positions of the first examples of every new concept; of a gradual change, where it begins
-        and where it has ended. Empty if none are known.
+        Positions of the first example of every new concept; of a gradual change, its beginning and
+        its end. Empty if unknown.
     timestamps : array-like of shape (n_samples,), default=None
-        When each example arrived: numbers or datetimes, never running backwards.
+        When each example arrived: non-decreasing numbers or datetimes.
     metadata : mapping, default={}
-        What else is known of it. "feature_names", taken from a DataFrame if X is one, are the keys
-        of the features of River's learners.
+        Further information. "feature_names", taken from X if it is a DataFrame, are the keys of the
+        features for River's learners.
 
     Examples
     --------
@@ -80,7 +80,7 @@ class Stream:
         return f"<Stream {self.name}: {', '.join(parts)}>"
 
     def batches(self, size: int) -> Iterator[tuple[Any, Any]]:
-        """Yield (X, y) of `size` examples at a time, at the end perhaps of fewer.
+        """Yield (X, y) of `size` examples at a time; the last part may be smaller.
 
         Parameters
         ----------
@@ -103,13 +103,13 @@ def _points(X: Any, y: Any) -> tuple[Any, NDArray[Any] | None]:
     texts = flat and len(X) > 0 and all(isinstance(each, str) for each in X)
     if not texts:
         return check_data(X, y)
-    # The targets are checked beside a column of stand-ins: texts have no numbers.
+    # Texts have no numbers: check the targets with a dummy column.
     targets = check_data(np.zeros((len(X), 1)), y)[1]
     return np.fromiter(X, dtype=object, count=len(X)), targets
 
 
 def as_stream(X: Any, y: Any, timestamps: Any) -> Stream:
-    """Return the stream that the user gave, as one or as arrays."""
+    """Return the stream that the user gave, as a Stream or as arrays."""
     if not isinstance(X, Stream):
         return Stream(X, y, timestamps=timestamps)
     if y is not None or timestamps is not None:
