@@ -33,11 +33,11 @@ Decisions::Decisions(const Kernel& kernel, const Points& points, std::size_t hea
 }
 
 struct Decisions::Scratch {
-  Scratch(std::size_t n_features, std::size_t heads)
-      : queries(n_features), values(kQueries * kTile), sums(kQueries * heads) {}
+  explicit Scratch(std::size_t n_features)
+      : queries(n_features), values(kQueries<double> * kTile) {}
   Query query;
   QueryBlock queries;
-  std::vector<double> values, sums;
+  std::vector<double> values;
 };
 
 void Decisions::decide(std::size_t n_queries, const Load& load, std::size_t n_threads,
@@ -45,11 +45,11 @@ void Decisions::decide(std::size_t n_queries, const Load& load, std::size_t n_th
   constexpr std::size_t kFew = 4;  // queries that are worth a block
   std::fill_n(out, n_queries * heads_, 0.0);
   if (points_->size() == 0) return;
-  share(n_threads, n_queries, kQueries, [&](std::size_t begin, std::size_t end) {
-    Scratch scratch(points_->n_features(), heads_);
+  share(n_threads, n_queries, kQueries<double>, [&](std::size_t begin, std::size_t end) {
+    Scratch scratch(points_->n_features());
     for (std::size_t first = begin; first < end;) {
       look();
-      const std::size_t left = end - first, count = left < kFew ? 1 : std::min(kQueries, left);
+      const std::size_t left = end - first, count = left < kFew ? 1 : std::min(kQueries<double>, left);
       double* own = out + first * heads_;
       if (count == 1)
         decide_one(first, load, scratch, own);
@@ -95,7 +95,8 @@ void Decisions::decide_one(std::size_t first, const Load& load, Scratch& scratch
 void Decisions::decide_block(std::size_t first, std::size_t count, const Load& load,
                              Scratch& scratch, double* out) const {
   double* values = scratch.values.data();
-  double* sums = scratch.sums.data();
+  constexpr std::int64_t kInOrder[] = {0, 1, 2, 3, 4, 5, 6, 7};
+  double sums[kQueries<double>];
   scratch.queries.clear();
   for (std::size_t q = 0; q < count; ++q) {
     load(first + q, scratch.query);
@@ -106,13 +107,12 @@ void Decisions::decide_block(std::size_t first, std::size_t count, const Load& l
         kernel_block(kernel_, *points_, scratch.queries, from, to, values, kTile);
       },
       [&](const Block& block, std::size_t from, std::size_t to, std::size_t tile) {
-        const std::size_t heads = block.heads.size();
-        simd().products(values + (from - tile), kTile,
-                        coef_.data() + block.coef + (from - block.from), block.to - block.from,
-                        heads, to - from, sums);
-        for (std::size_t q = 0; q < count; ++q)
-          for (std::size_t h = 0; h < heads; ++h)
-            out[q * heads_ + block.heads[h]] += sums[q * heads + h];
+        const double* coef = coef_.data() + block.coef + (from - block.from);
+        for (std::size_t h = 0; h < block.heads.size(); ++h) {
+          simd().product_rows(values + (from - tile), kTile, kInOrder, count,
+                              coef + h * (block.to - block.from), to - from, sums);
+          for (std::size_t q = 0; q < count; ++q) out[q * heads_ + block.heads[h]] += sums[q];
+        }
       });
   for (std::size_t q = 0; q < count; ++q)
     replace_unknown(scratch.queries.norm(q), out + q * heads_);

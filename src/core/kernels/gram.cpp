@@ -23,10 +23,11 @@ void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& 
   const double longest = kernel.gamma * points.largest_norm();
   const bool expand = kernel.form->gaussian && kNearlyOne <= longest && longest <= kHarmless;
   points.compare_block(expand ? Base::dot : kernel.base(), queries, from, to, out, stride);
-  for (std::size_t q = 0; q < kQueries; ++q) {
+  for (std::size_t q = 0; q < kQueries<double>; ++q) {
     double* own = out + q * stride;
     if (expand)
-      simd().rbf_f64(kernel.gamma, queries.norm(q), points.norms() + from, own, to - from);
+      simd().f64.rbf(kernel.gamma, queries.norm(q), points.norms() + from, own, own,
+                     to - from);
     else
       kernel.form->finish(kernel, own, to - from);
   }

@@ -178,7 +178,8 @@ class PointsGram final : public Gram {
   Chosen choose(const Slots& slots) const;
   // Up to kQueries of these slots from `first` on.
   void pack(const Slots& slots, std::size_t first, QueryBlock& queries) const {
-    held().load_block({slots.data() + first, std::min(slots.size() - first, kQueries)}, queries);
+    const std::size_t count = std::min(slots.size() - first, kQueries<double>);
+    held().load_block({slots.data() + first, count}, queries);
   }
   Kernel kernel_;
   std::unique_ptr<Points> points_;

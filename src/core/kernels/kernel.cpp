@@ -31,12 +31,9 @@ void tangent(const Kernel& kernel, T* v, std::size_t n) {
   for (std::size_t k = 0; k < n; ++k) v[k] = std::tanh(gamma * v[k] + coef0);
 }
 
-void exp_scaled(double factor, double* v, std::size_t n) { simd().exp_scaled(factor, v, n); }
-void exp_scaled(float factor, float* v, std::size_t n) { simd().exp_scaled_single(factor, v, n); }
-
 template <typename T>
 void decay(const Kernel& kernel, T* v, std::size_t n) {
-  exp_scaled(static_cast<T>(-kernel.gamma), v, n);
+  simd_of<T>().exp_scaled(static_cast<T>(-kernel.gamma), v, n);
 }
 
 // Matern's kernel of smoothness nu = twice / 2, 3/2 or 5/2, from squared distances r^2: with
@@ -55,7 +52,7 @@ void matern(const Kernel& kernel, T* v, std::size_t n) {
       v[k] = a > kFar ? kFar : a;
       polynomial[k] = 1 + v[k] * (1 + kQuadratic * v[k]);
     }
-    exp_scaled(T(-1), v, length);
+    simd_of<T>().exp_scaled(T(-1), v, length);
     for (std::size_t k = 0; k < length; ++k) v[k] *= polynomial[k];
   }
 }

@@ -10,7 +10,7 @@
 namespace supple {
 
 void QueryBlock::put(std::size_t q, const Query& query) {
-  const auto set = [&](std::size_t f) { value_[f * kQueries + q] = query.value[f]; };
+  const auto set = [&](std::size_t f) { value_[f * kQueries<double> + q] = query.value[f]; };
   if (query.touched.empty()) {
     for (std::size_t f = 0; f < query.value.size(); ++f) set(f);
   } else {
@@ -22,9 +22,9 @@ void QueryBlock::put(std::size_t q, const Query& query) {
 
 void QueryBlock::clear() {
   bool any_sparse = false;
-  for (std::size_t q = 0; q < kQueries; ++q) {
+  for (std::size_t q = 0; q < kQueries<double>; ++q) {
     any_sparse |= !touched_[q].empty();
-    for (std::int64_t f : touched_[q]) value_[static_cast<std::size_t>(f) * kQueries + q] = 0.0;
+    for (std::int64_t f : touched_[q]) value_[static_cast<std::size_t>(f) * kQueries<double> + q] = 0.0;
     touched_[q].clear();
     norm_[q] = 0.0;
   }
@@ -34,8 +34,8 @@ void QueryBlock::clear() {
 template <typename T>
 void QueryBlock::put(std::size_t q, const T* values, std::size_t stride, double norm) {
   double* own = value_.data() + q;
-  for (std::size_t f = 0; f * kQueries < value_.size(); ++f)
-    own[f * kQueries] = static_cast<double>(values[f * stride]);
+  for (std::size_t f = 0; f * kQueries<double> < value_.size(); ++f)
+    own[f * kQueries<double>] = static_cast<double>(values[f * stride]);
   norm_[q] = norm;
 }
 
@@ -123,7 +123,7 @@ void DensePoints<T>::load(std::size_t slot, Query& query) const {
 
 template <typename T>
 void DensePoints<T>::load_block(std::span<const std::int64_t> slots, QueryBlock& queries) const {
-  if (slots.size() < kQueries) queries.clear();
+  if (slots.size() < kQueries<double>) queries.clear();
   for (std::size_t q = 0; q < slots.size(); ++q) {
     const auto slot = static_cast<std::size_t>(slots[q]);
     queries.put(q, panels_.data() + at(slot, 0), kLanes, norm_[slot]);
@@ -155,9 +155,9 @@ void DensePoints<T>::compare(Base base, const Query& query, std::size_t from, st
   by_panel(
       [&](const T* panels, std::size_t n, double* o) {
         if constexpr (sizeof(T) == 8)
-          simd().panel_f64(base, query.value.data(), panels, n_features_, n, o);
+          simd().f64.compare(base, query.value.data(), 1, panels, n_features_, n, o, 0);
         else
-          simd().panel_f32(base, query.value.data(), panels, n_features_, n, o);
+          simd().compare_stored_single(base, query.value.data(), 1, panels, n_features_, n, o, 0);
       },
       from, to, out);
 }
@@ -168,9 +168,9 @@ void DensePoints<T>::compare_block(Base base, const QueryBlock& queries, std::si
   const T* panels = panels_.data() + from * n_features_;
   const std::size_t n_panels = (to - from + kLanes - 1) / kLanes;
   if constexpr (sizeof(T) == 8)
-    simd().block_f64(base, queries.data(), panels, n_features_, n_panels, out, stride);
+    simd().f64.compare(base, queries.data(), kQueries<double>, panels, n_features_, n_panels, out, stride);
   else
-    simd().block_f32(base, queries.data(), panels, n_features_, n_panels, out, stride);
+    simd().compare_stored_single(base, queries.data(), kQueries<double>, panels, n_features_, n_panels, out, stride);
 }
 
 template <typename T>
@@ -286,7 +286,7 @@ void CsrPoints::remove(std::size_t slot) {
 
 void CsrPoints::truncate(std::size_t size) {
   for (std::size_t slot = size; slot < size_; ++slot) {
-    const Row row = rows_[slot];
+    const SparseRow row = rows_[slot];
     std::fill_n(column_.data() + row.start, row.count, 0);
     std::fill_n(value_.data() + row.start, row.count, 0.0);
     entries_ -= row.count;
@@ -391,14 +391,10 @@ double CsrPoints::sum_of_differences(Base base, const Sparse& query, std::size_t
 
 void CsrPoints::compare_block(Base base, const QueryBlock& queries, std::size_t from,
                               std::size_t to, double* out, std::size_t stride) const {
-  double sums[kQueries];
-  for (std::size_t j = from; j < to; ++j) {
-    simd().sparse_f64(base == Base::l1_distance, queries.data(), columns(j).data(),
-                      values(j).data(), rows_[j].count, sums);
-    for (std::size_t q = 0; q < kQueries; ++q) out[q * stride + j - from] = sums[q];
-  }
-  for (std::size_t q = 0; q < kQueries; ++q)
-    from_sums(base, {queries.touched(q), queries.data() + q, kQueries, queries.norm(q)}, from, to,
+  simd().f64.compare_sparse(base == Base::l1_distance, queries.data(), rows_.data() + from,
+                            column_.data(), value_.data(), to - from, out, stride);
+  for (std::size_t q = 0; q < kQueries<double>; ++q)
+    from_sums(base, {queries.touched(q), queries.data() + q, kQueries<double>, queries.norm(q)}, from, to,
               out + q * stride);
 }
 

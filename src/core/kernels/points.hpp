@@ -21,7 +21,7 @@ struct Query {
 // Up to kQueries of them, packed feature by feature.
 class QueryBlock {
  public:
-  explicit QueryBlock(std::size_t n_features) : value_(n_features * kQueries, 0.0) {}
+  explicit QueryBlock(std::size_t n_features) : value_(n_features * kQueries<double>, 0.0) {}
   void put(std::size_t q, const Query& query);
   template <typename T>  // from values that stand `stride` apart feature by feature
   void put(std::size_t q, const T* values, std::size_t stride, double norm);
@@ -33,8 +33,8 @@ class QueryBlock {
 
  private:
   Wiped<double> value_;
-  Wiped<std::int64_t> touched_[kQueries];
-  double norm_[kQueries] = {};
+  Wiped<std::int64_t> touched_[kQueries<double>];
+  double norm_[kQueries<double>] = {};
 };
 
 struct CsrView {
@@ -134,9 +134,6 @@ class CsrPoints final : public Points {
   }
 
  private:
-  struct Row {
-    std::size_t start, count;
-  };
   template <typename Column>
   void push(const Column* column, const double* value, std::size_t count);
   template <typename Column>
@@ -160,7 +157,7 @@ class CsrPoints final : public Points {
   // that have left make gaps of zeros, which are closed when they take up half of the room.
   Wiped<std::int32_t> column_;
   Wiped<double> value_;
-  std::vector<Row> rows_;
+  std::vector<SparseRow> rows_;
   std::size_t entries_ = 0;  // of the rows present
 };
 

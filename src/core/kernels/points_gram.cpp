@@ -68,7 +68,7 @@ PointsGram::Chosen PointsGram::choose(const Slots& slots) const {
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
   // A row may be of use later; many cost less as blocks.
-  const bool by_rows = sources.size() < kQueries && 2 * targets.size() > size();
+  const bool by_rows = sources.size() < kQueries<double> && 2 * targets.size() > size();
   Slots rest;
   std::vector<double*> row;  // of each
   for (std::size_t k = 0; k < sources.size(); ++k) {
@@ -84,11 +84,11 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
   const Chosen chosen = choose(targets);
   QueryBlock queries(points_->n_features());
   const std::size_t width = targets.size() + 2 * kLanes;
-  std::vector<double> values(kQueries * width);
-  for (std::size_t first = 0; first < rest.size(); first += kQueries) {
+  std::vector<double> values(kQueries<double> * width);
+  for (std::size_t first = 0; first < rest.size(); first += kQueries<double>) {
     pack(rest, first, queries);
     kernel_block(kernel_, *chosen.points, queries, 0, targets.size(), values.data(), width);
-    for (std::size_t q = 0; q < std::min(kQueries, rest.size() - first); ++q)
+    for (std::size_t q = 0; q < std::min(kQueries<double>, rest.size() - first); ++q)
       std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
   }
   count(rest.size() * targets.size());
@@ -123,7 +123,7 @@ std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
                                        const Slots& targets) {
   // A few rows may be at hand, or of use later; all of a row for few targets is not.
-  if (lasting || (sources.size() < kQueries && 4 * targets.size() > size()))
+  if (lasting || (sources.size() < kQueries<double> && 4 * targets.size() > size()))
     return Gram::expand(sources, coef, targets);
   if (linear()) return expand_linear(sources, coef, targets);
   const Chosen chosen = choose(targets);
@@ -131,11 +131,11 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
     QueryBlock queries(points_->n_features());
     const std::size_t width = std::min(kTile, padded(end - begin));
-    std::vector<double> values(kQueries * width), lost(end - begin, 0.0);
-    for (std::size_t first = 0; first < sources.size(); first += kQueries) {
+    std::vector<double> values(kQueries<double> * width), lost(end - begin, 0.0);
+    for (std::size_t first = 0; first < sources.size(); first += kQueries<double>) {
       pack(sources, first, queries);
-      double weight[kQueries] = {};
-      std::copy_n(coef.data() + first, std::min(kQueries, coef.size() - first), weight);
+      double weight[kQueries<double>] = {};
+      std::copy_n(coef.data() + first, std::min(kQueries<double>, coef.size() - first), weight);
       tell([&] { return News{Phase::kernel, first, sources.size()}; });
       for (std::size_t from = begin; from < end; from += width) {
         const std::size_t length = std::min(end, from + width) - from;
@@ -181,25 +181,25 @@ void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   if (lasting) return Gram::among(slots, out, stride);
   const std::size_t n = slots.size();
   const Chosen chosen = choose(slots);
-  const std::size_t blocks = (n + kQueries - 1) / kQueries;
+  const std::size_t blocks = (n + kQueries<double> - 1) / kQueries<double>;
   // Rows in pairs from both ends, so that the triangles of all threads are alike.
   share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
     QueryBlock queries(points_->n_features());
     const std::size_t width = n + 2 * kLanes;
-    std::vector<double> values(kQueries * width);
+    std::vector<double> values(kQueries<double> * width);
     const auto fill = [&](std::size_t first) {
       const std::size_t from = first / kLanes * kLanes;
       pack(slots, first, queries);
       kernel_block(kernel_, *chosen.points, queries, from, n, values.data(), width);
-      count(std::min(kQueries, n - first) * (n - from));
-      for (std::size_t q = 0; q < std::min(kQueries, n - first); ++q)
+      count(std::min(kQueries<double>, n - first) * (n - from));
+      for (std::size_t q = 0; q < std::min(kQueries<double>, n - first); ++q)
         std::copy(values.data() + q * width + (first + q - from),
                   values.data() + q * width + (n - from), out + (first + q) * (stride + 1));
     };
     for (std::size_t b = begin; b < end; ++b) {
       tell([&] { return News{Phase::kernel, n * (b - begin) / (end - begin), n}; });
-      fill(b * kQueries);
-      if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries);
+      fill(b * kQueries<double>);
+      if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries<double>);
     }
   });
 }

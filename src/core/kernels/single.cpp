@@ -20,7 +20,7 @@ void FloatSingle::finish(float norm, std::size_t from, std::size_t count, const 
                          float* out) const {
   const float* norms = norm_.data() + from;
   if (kernel_.form->gaussian)
-    return simd().rbf_single(static_cast<float>(kernel_.gamma), norm, norms, sums, out, count);
+    return simd().f32.rbf(static_cast<float>(kernel_.gamma), norm, norms, sums, out, count);
   if (kernel_.base() == Base::squared_distance)
     for (std::size_t k = 0; k < count; ++k)
       out[k] = std::max(norm + norms[k] - 2.0f * sums[k], 0.0f);
@@ -33,28 +33,28 @@ void FloatSingle::block(const std::int32_t* which, std::size_t count, std::size_
                         std::size_t to, float* const* row) const {
   if (evaluations) evaluations->fetch_add(count * (to - from), std::memory_order_relaxed);
   const std::size_t tile = this->tile(bytes_per_point());
-  const std::size_t needed = (count + kSingleQueries - 1) / kSingleQueries;
+  const std::size_t needed = (count + kQueries<float> - 1) / kQueries<float>;
   std::vector<Pack> packs(std::min(packs_together(), needed));
   // Long pieces go to the rows: scattered writes to cold memory would cost more than the values.
-  std::vector<float> values(kSingleQueries * tile);
-  for (std::size_t first = 0; first < count; first += packs.size() * kSingleQueries) {
-    const std::size_t last = std::min(count, first + packs.size() * kSingleQueries);
-    for (std::size_t q = first; q < last; q += kSingleQueries)
-      pack(which + q, std::min(kSingleQueries, last - q), packs[(q - first) / kSingleQueries]);
+  std::vector<float> values(kQueries<float> * tile);
+  for (std::size_t first = 0; first < count; first += packs.size() * kQueries<float>) {
+    const std::size_t last = std::min(count, first + packs.size() * kQueries<float>);
+    for (std::size_t q = first; q < last; q += kQueries<float>)
+      pack(which + q, std::min(kQueries<float>, last - q), packs[(q - first) / kQueries<float>]);
     for (std::size_t start = from; start < to; start += tile) {
       look();
       const std::size_t length = std::min(to, start + tile) - start;
-      for (std::size_t q = first; q < last; q += kSingleQueries) {
-        const Pack& queries = packs[(q - first) / kSingleQueries];
+      for (std::size_t q = first; q < last; q += kQueries<float>) {
+        const Pack& queries = packs[(q - first) / kQueries<float>];
         sums(queries, start, start + length, values.data(), tile);
-        for (std::size_t k = 0; k < std::min(kSingleQueries, last - q); ++k) {
+        for (std::size_t k = 0; k < std::min(kQueries<float>, last - q); ++k) {
           finish(queries.norm[k], start, length, values.data() + k * tile,
                  row[q + k] + (start - from));
         }
       }
     }
-    for (std::size_t q = first; q < last; q += kSingleQueries)
-      unpack(which + q, std::min(kSingleQueries, last - q), packs[(q - first) / kSingleQueries]);
+    for (std::size_t q = first; q < last; q += kQueries<float>)
+      unpack(which + q, std::min(kQueries<float>, last - q), packs[(q - first) / kQueries<float>]);
   }
 }
 
@@ -64,13 +64,13 @@ void SinglePoints::rows(const Positions& which, const std::vector<float*>& row,
   // Each thread has rows of its own, as new memory comes in pages of many rows, and of the row of
   // blocks on the border between two threads each has a part.
   const std::size_t across = (size_ + kWidth - 1) / kWidth;
-  const std::size_t down = (which.size() + kSingleQueries - 1) / kSingleQueries;
+  const std::size_t down = (which.size() + kQueries<float> - 1) / kQueries<float>;
   share(threads, across * down, 1, [&](std::size_t at, std::size_t end) {
     while (at < end) {
-      const std::size_t first = at / across * kSingleQueries, from = at % across;
+      const std::size_t first = at / across * kQueries<float>, from = at % across;
       const std::size_t whole = from == 0 ? (end - at) / across : 0;
       const std::size_t to = whole > 0 ? across : std::min(across, from + end - at);
-      const std::size_t count = std::max<std::size_t>(1, whole) * kSingleQueries;
+      const std::size_t count = std::max<std::size_t>(1, whole) * kQueries<float>;
       std::vector<float*> part(row.begin() + static_cast<std::ptrdiff_t>(first),
                                row.begin() + static_cast<std::ptrdiff_t>(
                                                  std::min(row.size(), first + count)));
@@ -83,7 +83,7 @@ void SinglePoints::rows(const Positions& which, const std::vector<float*>& row,
 }
 
 void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) const {
-  constexpr std::size_t kTile = 4 * kSingleQueries;
+  constexpr std::size_t kTile = 4 * kQueries<float>;
   const std::size_t tiles = (size_ + kTile - 1) / kTile;
   Positions all(size_);
   std::iota(all.begin(), all.end(), 0);
@@ -97,7 +97,7 @@ void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) co
     std::size_t j = first + kTile;
     for (; j + kLanes <= size_; j += kLanes)
       for (std::size_t k = first; k < first + kTile; k += kLanes)
-        simd().transpose_single(out + k * stride + j, out + j * stride + k, stride);
+        simd().f32.transpose(out + k * stride + j, out + j * stride + k, stride);
     for (; j < size_; ++j)
       for (std::size_t k = first; k < first + kTile; ++k)
         out[j * stride + k] = out[k * stride + j];
@@ -120,7 +120,7 @@ void SinglePoints::add(const Positions& which, const std::vector<double>& coef, 
 
 void SinglePoints::add_part(const Positions& which, const std::vector<double>& coef,
                             std::size_t from, std::size_t to, double* out) const {
-  constexpr std::size_t kTogether = 4 * kSingleQueries;
+  constexpr std::size_t kTogether = 4 * kQueries<float>;
   std::vector<float> values(kTogether * kTile);
   std::vector<float*> row(kTogether);
   for (std::size_t k = 0; k < kTogether; ++k) row[k] = values.data() + k * kTile;
@@ -176,48 +176,19 @@ std::unique_ptr<SinglePoints> DenseSingle::subset(const Positions& kept) const {
 }
 
 void DenseSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
-  pack.value.assign(n_features_ * kSingleQueries, 0.0f);
+  pack.value.assign(n_features_ * kQueries<float>, 0.0f);
   for (std::size_t q = 0; q < count; ++q) {
     const auto k = static_cast<std::size_t>(which[q]);
     for (std::size_t f = 0; f < n_features_; ++f)
-      pack.value[f * kSingleQueries + q] = panels_[at(k, f)];
+      pack.value[f * kQueries<float> + q] = panels_[at(k, f)];
     pack.norm[q] = norm_[k];
   }
 }
 
 void DenseSingle::sums(const Pack& pack, std::size_t from, std::size_t to, float* out,
                        std::size_t stride) const {
-  simd().block_single(l1(), pack.value.data(), panels_.data() + from * n_features_, n_features_,
+  simd().f32.compare(l1() ? Base::l1_distance : Base::dot, pack.value.data(), kQueries<float>, panels_.data() + from * n_features_, n_features_,
                       (to - from + kLanes - 1) / kLanes, out, stride);
-}
-
-void DenseSingle::add_part(const Positions& which, const std::vector<double>& coef,
-                           std::size_t from, std::size_t to, double* out) const {
-  // Squared distances that are negative by rounding are not looked for, so they must be small.
-  constexpr double kTame = 0x1p-10;
-  if (!kernel_.form->gaussian || n_features_ > kSingleFeatures || !(error() < kTame))
-    return SinglePoints::add_part(which, coef, from, to, out);
-  if (evaluations) evaluations->fetch_add(which.size() * (to - from), std::memory_order_relaxed);
-  const std::size_t tile = this->tile(bytes_per_point());
-  std::vector<Pack> packs(packs_together());
-  std::vector<float> weight(packs.size() * kSingleQueries);
-  for (std::size_t first = 0; first < which.size(); first += weight.size()) {
-    tell([&] { return News{Phase::kernel, first, which.size()}; });
-    const std::size_t count = std::min(weight.size(), which.size() - first);
-    std::fill(weight.begin(), weight.end(), 0.0f);
-    std::copy_n(coef.begin() + static_cast<std::ptrdiff_t>(first), count, weight.begin());
-    for (std::size_t q = 0; q < count; q += kSingleQueries)
-      pack(which.data() + first + q, std::min(kSingleQueries, count - q),
-           packs[q / kSingleQueries]);
-    for (std::size_t start = from; start < to; start += tile)
-      for (std::size_t q = 0; q < count; q += kSingleQueries) {
-        const Pack& queries = packs[q / kSingleQueries];
-        simd().add_rbf_single(queries.value.data(), queries.norm, weight.data() + q,
-                              static_cast<float>(kernel_.gamma),
-                              panels_.data() + start * n_features_, norm_.data() + start,
-                              n_features_, out + (start - from), std::min(to - start, tile));
-      }
-  }
 }
 
 bool DenseSingle::row(std::int32_t which, float* out) const {
@@ -228,8 +199,8 @@ bool DenseSingle::row(std::int32_t which, float* out) const {
   for (std::size_t from = 0; from < size_; from += kRowTile) {
     const std::size_t count = std::min(kRowTile, size_ - from);
     float sums[kRowTile];
-    simd().panel_single(l1(), query.data(), panels_.data() + from * n_features_, n_features_,
-                        padded(count) / kLanes, sums);
+    simd().f32.compare(l1() ? Base::l1_distance : Base::dot, query.data(), 1, panels_.data() + from * n_features_, n_features_,
+                        padded(count) / kLanes, sums, 0);
     finish(norm_[k], from, count, sums, out + from);
   }
   return true;
@@ -241,8 +212,8 @@ void DenseSingle::add_linear(const Positions& which, const std::vector<double>& 
   for (std::size_t k = 0; k < which.size(); ++k)
     for (std::size_t f = 0; f < n_features_; ++f)
       w[f] += coef[k] * static_cast<double>(panels_[at(static_cast<std::size_t>(which[k]), f)]);
-  simd().panel_f32(Base::dot, w.data(), panels_.data(), n_features_, dots.size() / kLanes,
-                   dots.data());
+  simd().compare_stored_single(Base::dot, w.data(), 1, panels_.data(), n_features_, dots.size() / kLanes,
+                   dots.data(), 0);
   simd().axpy(1.0, dots.data(), out, to);
 }
 
@@ -253,7 +224,7 @@ void CsrSingle::append(const std::int32_t* column, const double* value, std::siz
     value_.push_back(static_cast<float>(value[k] * scale_));
     norm += norm_of(value_.back());
   }
-  offset_.push_back(static_cast<std::int64_t>(column_.size()));
+  rows_.push_back({column_.size() - count, count});
   norm_.push_back(static_cast<float>(norm));
   ++size_;
 }
@@ -276,19 +247,18 @@ void CsrSingle::add_linear(const Positions& which, const std::vector<double>& co
 
 std::unique_ptr<SinglePoints> CsrSingle::subset(const Positions& kept) const {
   auto part = std::make_unique<CsrSingle>(kernel_, n_features_);
-  std::int64_t entries = 0;
-  for (std::int32_t k : kept)
-    entries += offset_[static_cast<std::size_t>(k) + 1] - offset_[static_cast<std::size_t>(k)];
-  part->column_.reserve(static_cast<std::size_t>(entries));
-  part->value_.reserve(static_cast<std::size_t>(entries));
-  part->offset_.reserve(kept.size() + 1);
+  std::size_t entries = 0;
+  for (std::int32_t k : kept) entries += rows_[static_cast<std::size_t>(k)].count;
+  part->column_.reserve(entries);
+  part->value_.reserve(entries);
+  part->rows_.reserve(kept.size());
   part->norm_.reserve(kept.size());
   for (std::int32_t k : kept) {
-    const auto from = offset_[static_cast<std::size_t>(k)],
-               to = offset_[static_cast<std::size_t>(k) + 1];
+    const SparseRow row = rows_[static_cast<std::size_t>(k)];
+    const auto from = static_cast<std::ptrdiff_t>(row.start), to = from + static_cast<std::ptrdiff_t>(row.count);
+    part->rows_.push_back({part->column_.size(), row.count});
     part->column_.insert(part->column_.end(), column_.begin() + from, column_.begin() + to);
     part->value_.insert(part->value_.end(), value_.begin() + from, value_.begin() + to);
-    part->offset_.push_back(static_cast<std::int64_t>(part->column_.size()));
     part->norm_.push_back(norm_[static_cast<std::size_t>(k)]);
   }
   part->size_ = kept.size();
@@ -297,10 +267,10 @@ std::unique_ptr<SinglePoints> CsrSingle::subset(const Positions& kept) const {
 }
 
 void CsrSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) const {
-  pack.value.resize(n_features_ * kSingleQueries, 0.0f);
+  pack.value.resize(n_features_ * kQueries<float>, 0.0f);
   for (std::size_t q = 0; q < count; ++q) {
     entries(which[q], [&](std::size_t f, float value) {
-      pack.value[f * kSingleQueries + q] = value;
+      pack.value[f * kQueries<float> + q] = value;
     });
     pack.norm[q] = norm_[static_cast<std::size_t>(which[q])];
   }
@@ -308,14 +278,14 @@ void CsrSingle::pack(const std::int32_t* which, std::size_t count, Pack& pack) c
 
 void CsrSingle::unpack(const std::int32_t* which, std::size_t count, Pack& pack) const {
   for (std::size_t q = 0; q < count; ++q)
-    entries(which[q], [&](std::size_t f, float) { pack.value[f * kSingleQueries + q] = 0.0f; });
+    entries(which[q], [&](std::size_t f, float) { pack.value[f * kQueries<float> + q] = 0.0f; });
 }
 
 void CsrSingle::sums(const Pack& pack, std::size_t from, std::size_t to, float* out,
                      std::size_t stride) const {
-  simd().sparse_block_single(l1(), pack.value.data(), offset_.data() + from, column_.data(),
-                             value_.data(), to - from, out, stride);
-  for (std::size_t q = 0; l1() && q < kSingleQueries; ++q)
+  simd().f32.compare_sparse(l1(), pack.value.data(), rows_.data() + from, column_.data(),
+                            value_.data(), to - from, out, stride);
+  for (std::size_t q = 0; l1() && q < kQueries<float>; ++q)
     for (std::size_t k = q * stride; k < q * stride + to - from; ++k)
       out[k] = std::max(pack.norm[q] + out[k], 0.0f);
 }

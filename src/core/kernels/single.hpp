@@ -46,8 +46,8 @@ class SinglePoints {
 
  protected:
   // What add() does for j in [from, to), to out[j - from]; `from` is a multiple of kLanes.
-  virtual void add_part(const Positions& which, const std::vector<double>& coef, std::size_t from,
-                        std::size_t to, double* out) const;
+  void add_part(const Positions& which, const std::vector<double>& coef, std::size_t from,
+                std::size_t to, double* out) const;
   static constexpr double kRounding = 0x1p-21;  // a few
   virtual std::size_t additions() const { return 1; }  // in single precision, to one sum of a dot
   // What an entry adds to the norm of its example.
@@ -85,9 +85,9 @@ class FloatSingle : public SinglePoints {
   // Values of an example of this norm with [from, from + count), from the sums.
   void finish(float norm, std::size_t from, std::size_t count, const float* sums,
               float* out) const;
-  struct Pack {  // kSingleQueries examples, spread out densely
+  struct Pack {  // kQueries<float> examples, spread out densely
     Wiped<float> value;
-    float norm[kSingleQueries] = {};
+    float norm[kQueries<float>] = {};
   };
   double scale_ = 1.0;  // of features
   virtual void pack(const std::int32_t* which, std::size_t count, Pack& pack) const = 0;
@@ -116,10 +116,8 @@ class DenseSingle final : public FloatSingle {
   void unpack(const std::int32_t*, std::size_t, Pack&) const override {}
   void sums(const Pack& pack, std::size_t from, std::size_t to, float* out,
             std::size_t stride) const override;
-  void add_part(const Positions& which, const std::vector<double>& coef, std::size_t from,
-                std::size_t to, double* out) const override;
   std::size_t additions() const override {
-    return std::min(n_features_, kSingleFeatures) + n_features_ / kSingleFeatures;
+    return std::min(n_features_, kFeaturesTogether) + n_features_ / kFeaturesTogether;
   }
   std::size_t bytes_per_point() const override { return 1 + n_features_ * sizeof(float); }
   std::size_t packs_together() const override { return 64; }
@@ -150,7 +148,7 @@ class CsrSingle final : public FloatSingle {
   std::size_t bytes_per_point() const override { return 1 + 8 * entries_per_point(); }
   std::size_t packs_together() const override {  // they are as wide as the data
     constexpr std::size_t kBytes = 1u << 17;
-    const std::size_t bytes = 1 + n_features_ * kSingleQueries * sizeof(float);
+    const std::size_t bytes = 1 + n_features_ * kQueries<float> * sizeof(float);
     return std::clamp<std::size_t>(kBytes / bytes, 1, 64);
   }
 
@@ -158,12 +156,11 @@ class CsrSingle final : public FloatSingle {
   std::size_t entries_per_point() const { return column_.size() / (size_ > 0 ? size_ : 1); }
   template <typename Use>  // use(feature, value)
   void entries(std::int32_t example, const Use& use) const {
-    const auto k = static_cast<std::size_t>(example);
-    const auto end = static_cast<std::size_t>(offset_[k + 1]);
-    for (auto e = static_cast<std::size_t>(offset_[k]); e < end; ++e)
+    const SparseRow row = rows_[static_cast<std::size_t>(example)];
+    for (std::size_t e = row.start; e < row.start + row.count; ++e)
       use(static_cast<std::size_t>(column_[e]), value_[e]);
   }
-  std::vector<std::int64_t> offset_{0};
+  std::vector<SparseRow> rows_;
   Wiped<std::int32_t> column_;
   Wiped<float> value_;
 };

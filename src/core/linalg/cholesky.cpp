@@ -19,6 +19,7 @@ namespace supple {
 
 namespace {
 
+constexpr std::size_t kQueries = supple::kQueries<double>;
 constexpr std::size_t kRows = 320;          // of a block
 constexpr std::size_t kStrip = 8 * kLanes;  // columns whose part stays in the second-level cache
 
@@ -72,7 +73,7 @@ void BlockRow::pack_left(std::size_t column, std::size_t depth, double* out) {
 
 // x: kQueries rows of the block from `top` on, kLanes columns, freed from the rows above.
 void BlockRow::reduce(std::size_t top, std::size_t column, double* x) {
-  simd().block_f64(Base::dot, left(top), packed(column), top, 1, x, kLanes);
+  simd().f64.compare(Base::dot, left(top), kQueries, packed(column), top, 1, x, kLanes);
   for (std::size_t r = 0; r < kQueries; ++r) {
     const std::size_t row = first_ + top + r;
     for (std::size_t l = 0; l < kLanes; ++l)
@@ -203,7 +204,7 @@ void BlockRow::take_off(std::size_t threads) {
     for (std::size_t i = start; i < to; i += kQueries) {
       look();
       const std::size_t column = std::max(from, i / kLanes * kLanes);
-      simd().block_f64(Base::dot, queries_.data() + (i - start) * height_, packed(column), height_,
+      simd().f64.compare(Base::dot, queries_.data() + (i - start) * height_, kQueries, packed(column), height_,
                        (to - column + kLanes - 1) / kLanes, products, kStrip);
       for (std::size_t r = 0; r < kQueries && i + r < to; ++r) {
         const std::size_t j = std::max(column, i + r);

@@ -275,10 +275,11 @@ void Factor::keep_kernel_and_shift(std::size_t threads) {
     const std::size_t end = std::min(n, top + kTile);
     for (std::size_t left = 0; left <= top; left += kTile) {
       const std::size_t last = std::min(n, left + kTile);
+      constexpr std::size_t kSquare = kQueries<double>;
       std::size_t done = top;  // columns of whole squares
       for (; left < top && done + kSquare <= end; done += kSquare)
         for (std::size_t j = left; j < last; j += kSquare)
-          simd().transpose_f64(row(j) + done, row(done) + j, stride_);
+          simd().f64.transpose(row(j) + done, row(done) + j, stride_);
       for (std::size_t j = left; j < last; ++j) {
         for (std::size_t i = std::max(done, j + 1); i < end; ++i) row(i)[j] = row(j)[i];
         for (std::size_t i = std::max(top, j + 1); i < end; ++i)

@@ -97,11 +97,8 @@ void PairSteps<T>::scan(T delta, const T* row_i, const T* row_j) {
     Extremes& found = extremes_[e] = {-1, kInf, -kInf};
     for (std::size_t start = 0; start < x.size(); start += columns_) {
       const T *up = &bar_up_[bar(e, start)], *low = &bar_low_[bar(e, start)];
-      Scan part;
-      if constexpr (sizeof(T) == sizeof(double))
-        part = simd().step_and_scan_f64(delta, row_i, row_j, &G[start], up, low, columns_);
-      else
-        part = simd().step_and_scan_f32(delta, row_i, row_j, &G[start], up, low, columns_);
+      const Scan part =
+          simd_of<T>().step_and_scan(delta, row_i, row_j, &G[start], up, low, columns_);
       found.low = std::max(found.low, static_cast<T>(part.low_max));
       if (part.up.index < 0 || !(static_cast<T>(part.up.value) < found.up)) continue;
       found.up = static_cast<T>(part.up.value);
@@ -145,13 +142,8 @@ bool PairSteps<T>::step(const Row& row) {
     const T *own = row(candidate % columns_, e), up = extremes_[e].up, K_ii = diagonal[candidate];
     for (std::size_t start = 0; start < x.size(); start += columns_) {
       const T* low = &bar_low_[bar(e, start)];
-      Extreme partner;
-      if constexpr (sizeof(T) == sizeof(double))
-        partner =
-            simd().best_partner_f64(up, K_ii, own, &diagonal[start], &G[start], low, columns_);
-      else
-        partner =
-            simd().best_partner_f32(up, K_ii, own, &diagonal[start], &G[start], low, columns_);
+      const Extreme partner = simd_of<T>().best_partner(up, K_ii, own, &diagonal[start], &G[start],
+                                                        low, columns_);
       if (partner.index < 0 || !(partner.value > best)) continue;
       best = partner.value;
       i = candidate;
