@@ -1,5 +1,4 @@
 // Python's view of leaving members out.
-#include <numeric>
 
 #include "bindings/bindings.hpp"
 #include "solvers/leave_one_out.hpp"
@@ -47,14 +46,10 @@ void bind_leave_one_out(nb::module_& m) {
   m.attr("OPEN") = static_cast<int>(Answer::open);
   m.attr("SOLVED") = static_cast<int>(Answer::solved);
   m.def("leave_out", &leave_out_at);
-  // The kernel values that paths need, ahead of a MemberValues that is put back many times: with
-  // rows for all, F of every member stays in double precision.
+  // The kernel values that paths need, ahead of a MemberValues that is put back many times.
   m.def("gather_margin", [](Head& h) {
     nb::gil_scoped_release release;
     h.sync_block();
-    std::vector<std::int64_t> all(h.members());
-    std::iota(all.begin(), all.end(), 0);
-    h.give_rows(all);
   });
 }
 

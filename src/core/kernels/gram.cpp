@@ -113,9 +113,7 @@ void Gram::keep_to_budget() {
     const bool may_drop = held_.size() > 1, may_evict = used_.size() > kAlwaysKept;
     // Neither takes more than half from the other; rows that are to last stay.
     if (may_drop && (lasting || !may_evict || 2 * cached_bytes_ <= budget)) {
-      MarginBlock& oldest = *held_.front().block;
-      oldest.clear();
-      let_go(oldest);
+      let_go(*held_.front().block);
     } else if (may_evict && (!lasting || cached_bytes_ > budget)) {
       evict(used_.back());
     } else {
@@ -125,13 +123,18 @@ void Gram::keep_to_budget() {
 }
 
 void Gram::hold(MarginBlock& block, std::size_t bytes) {
-  let_go(block);
+  forget(block);
   held_.push_back({&block, bytes});
   block_bytes_ += bytes;
   keep_to_budget();
 }
 
-void Gram::let_go(const MarginBlock& block) {
+void Gram::let_go(MarginBlock& block) {
+  block.clear();
+  forget(block);
+}
+
+void Gram::forget(const MarginBlock& block) {
   const auto at = std::find_if(held_.begin(), held_.end(),
                                [&](const Held& held) { return held.block == &block; });
   if (at == held_.end()) return;

@@ -65,13 +65,11 @@ class Gram {
   std::pair<std::size_t, std::size_t> closest_pair(const Slots& slots, const double* label,
                                                    const double* weight);
   void drop_row(std::size_t slot) { evict(slot); }  // which nobody will soon ask for
-  // Whether values in single precision cost less to compute than to keep and to read.
-  virtual bool quick_in_single() const { return false; }
   void clear();
   // Blocks of heads share the budget of the rows. This one is in use and takes so many bytes, or is
   // about to: rows and the blocks that have not been used for longest give way.
   void hold(MarginBlock& block, std::size_t bytes);
-  void let_go(const MarginBlock& block);
+  void let_go(MarginBlock& block);  // and clear it
   std::size_t held_bytes() const { return cached_bytes_ + block_bytes_ + lent; }
   // So that so many removals, which come next, cannot fail half-way for want of memory.
   void expect_removals(std::size_t count);
@@ -117,7 +115,8 @@ class Gram {
   Entry& enter(std::size_t slot);  // into the cache, or to the front of it
   void make_room(Entry& entry, std::size_t n);
   void keep_to_budget();
-  void complete(std::size_t slot);  // the row and the column of the newest example
+  void forget(const MarginBlock& block);  // it takes no bytes of the budget
+  void complete(std::size_t slot);        // the row and the column of the newest example
   void evict(std::size_t slot);
   void follow_moves(Entry& entry);
   void follow_moves_everywhere();
@@ -153,7 +152,6 @@ class PointsGram final : public Gram {
     single_.reset();
   }
   bool linear() const override { return kernel_.form->linear; }
-  bool quick_in_single() const override;
   bool constant_diagonal() const override { return kernel_.base() != Base::dot; }
   void set_kernel(const Kernel& kernel);
   void points_appended();

@@ -4,21 +4,15 @@
 
 namespace supple {
 
-bool MarginBlock::column(std::int64_t variable, std::vector<double>& out) const {
-  const auto at = std::find(variables_.begin(), variables_.end(), variable);
-  if (at == variables_.end()) return false;
-  const double* value = value_.data() + (at - variables_.begin());
-  for (std::size_t i = 0; i < owner_.size(); ++i) out[owner_[i]] = value[i * stride_];
-  return true;
+std::size_t MarginBlock::column_of(std::int64_t variable) const {
+  return std::find(variables_.begin(), variables_.end(), variable) - variables_.begin();
 }
 
 void MarginBlock::clear() {
   variables_.clear();
-  owner_.clear();
-  place_.clear();
   value_.clear();
   value_.shrink_to_fit();
-  stride_ = 0;
+  rows_ = stride_ = 0;
 }
 
 void MarginBlock::reserve(std::size_t rows, std::size_t columns) {
@@ -26,53 +20,34 @@ void MarginBlock::reserve(std::size_t rows, std::size_t columns) {
   const std::size_t stride = stride_with(columns);
   AlignedVector grown;
   grown.reserve(with_room(rows) * stride);
-  grown.resize(owner_.size() * stride);
-  for (std::size_t i = 0; i < owner_.size(); ++i)
+  grown.resize(rows_ * stride);
+  for (std::size_t i = 0; i < rows_; ++i)
     std::copy_n(at(i), variables_.size(), grown.data() + i * stride);
   value_.swap(grown);
   stride_ = stride;
 }
 
-void MarginBlock::append_rows(const std::int64_t* members, std::size_t count,
-                              const double* values) {
-  const std::size_t before = owner_.size();
-  reserve(before + count, columns());
-  value_.resize((before + count) * stride_);
-  for (std::size_t k = 0; k < count; ++k) {
-    const std::size_t member = members[k];
-    std::copy_n(values + k * columns(), columns(), at(before + k));
-    if (place_.size() <= member) place_.resize(member + 1, -1);
-    place_[member] = before + k;
-    owner_.push_back(members[k]);
-  }
+void MarginBlock::append_rows(std::size_t count, const double* values) {
+  reserve(rows_ + count, columns());
+  value_.resize((rows_ + count) * stride_);
+  for (std::size_t k = 0; k < count; ++k)
+    std::copy_n(values + k * columns(), columns(), at(rows_ + k));
+  rows_ += count;
 }
 
-void MarginBlock::remove_member(std::size_t member, std::size_t last) {
-  if (has_row(member)) {
-    const std::size_t hole = place_[member];
-    const std::size_t end = owner_.size() - 1;
-    if (hole != end) {
-      std::copy_n(at(end), columns(), at(hole));
-      owner_[hole] = owner_[end];
-      place_[owner_[hole]] = hole;
-    }
-    owner_.pop_back();
-    value_.resize(end * stride_);
-    place_[member] = -1;
-  }
-  if (member == last || !has_row(last)) return;
-  place_[member] = place_[last];
-  place_[last] = -1;
-  owner_[place_[member]] = member;
+void MarginBlock::remove_row(std::size_t row) {
+  if (rows_ == 0) return;
+  --rows_;
+  if (row != rows_) std::copy_n(at(rows_), columns(), at(row));
+  value_.resize(rows_ * stride_);
 }
 
-void MarginBlock::append_columns(const std::int64_t* variables, std::size_t count,
-                                 const double* values) {
-  const std::size_t column = columns(), rows = owner_.size();
-  reserve(rows, column + count);
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t k = 0; k < count; ++k) at(i)[column + k] = values[k * rows + i];
-  variables_.insert(variables_.end(), variables, variables + count);
+void MarginBlock::append_columns(const std::vector<std::int64_t>& variables, const double* values) {
+  const std::size_t column = columns(), count = variables.size();
+  reserve(rows_, column + count);
+  for (std::size_t i = 0; i < rows_; ++i)
+    for (std::size_t k = 0; k < count; ++k) at(i)[column + k] = values[k * rows_ + i];
+  variables_.insert(variables_.end(), variables.begin(), variables.end());
 }
 
 void MarginBlock::remove_columns(const std::vector<std::size_t>& gone) {
@@ -88,7 +63,7 @@ void MarginBlock::remove_columns(const std::vector<std::size_t>& gone) {
     }
     variables_.pop_back();
   }
-  for (std::size_t i = 0; i < owner_.size(); ++i)  // each row is touched once for all columns
+  for (std::size_t i = 0; i < rows_; ++i)  // each row is touched once for all columns
     for (const Shift& shift : shifts) at(i)[shift.to] = at(i)[shift.from];
 }
 

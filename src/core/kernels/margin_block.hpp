@@ -1,8 +1,7 @@
-// The kernel values of members of a head with its margin variables, one contiguous row per member:
-// gamma_i = dot(row i, beta) then runs only over the members that need it. Members get a row when
-// they first need one. To write or to remove a column touches every row, so columns of variables
-// that have left the margin stay for a while, with beta = 0 (many return), and so do those whose
-// variable is gone altogether: kNobody.
+// The kernel values of the members of a head with its margin variables, one contiguous row per
+// member: gamma_i = dot(row i, beta) then runs only over the members that need it. To write or to
+// remove a column touches every row, so columns of variables that have left the margin stay for a
+// while, with beta = 0 (many return), and so do those whose variable no longer exists: kGone.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -13,27 +12,21 @@ namespace supple {
 
 class MarginBlock {
  public:
-  static constexpr std::int64_t kNobody = -1;
+  static constexpr std::int64_t kGone = -1;
+  std::size_t rows() const { return rows_; }
   std::size_t columns() const { return variables_.size(); }
   std::size_t stride() const { return stride_; }
   const double* data() const { return value_.data(); }
+  const double* row(std::size_t member) const { return value_.data() + member * stride_; }
   const std::vector<std::int64_t>& variables() const { return variables_; }
-  const std::vector<std::int64_t>& owners() const { return owner_; }  // of the rows: members
-  bool has_row(std::size_t member) const { return place(member) >= 0; }
-  std::int64_t place(std::size_t member) const {  // of its row, or -1
-    return member < place_.size() ? place_[member] : -1;
-  }
-  const double* row(std::size_t member) const {
-    return value_.data() + static_cast<std::size_t>(place_[member]) * stride_;
-  }
-  bool column(std::int64_t variable, std::vector<double>& out) const;  // false: there is none
+  std::size_t column_of(std::int64_t variable) const;  // columns() if it has none
 
   void clear();
-  // Rows one after the other in `values`, `columns()` entries each, for members that have none.
-  void append_rows(const std::int64_t* members, std::size_t count, const double* values);
-  void remove_member(std::size_t member, std::size_t last);  // the last one takes its place
+  // Rows one after the other in `values`, columns() entries each.
+  void append_rows(std::size_t count, const double* values);
+  void remove_row(std::size_t row);  // the last one takes its place
   // Columns one after the other in `values`, an entry for each row.
-  void append_columns(const std::int64_t* variables, std::size_t count, const double* values);
+  void append_columns(const std::vector<std::int64_t>& variables, const double* values);
   // One after the other, in descending order; each time the last column takes the place.
   void remove_columns(const std::vector<std::size_t>& gone);
   void rename(std::int64_t from, std::int64_t to);
@@ -41,8 +34,9 @@ class MarginBlock {
   static std::size_t bytes(std::size_t rows, std::size_t columns) {  // that it takes at first
     return with_room(rows) * stride_for(columns) * sizeof(double);
   }
+  std::size_t bytes() const { return value_.capacity() * sizeof(double); }
   std::size_t bytes_with(std::size_t rows, std::size_t columns) const {  // after reserve()
-    return enough(rows, columns) ? value_.capacity() * sizeof(double)
+    return enough(rows, columns) ? bytes()
                                  : with_room(rows) * stride_with(columns) * sizeof(double);
   }
 
@@ -57,9 +51,9 @@ class MarginBlock {
   }
   double* at(std::size_t row) { return value_.data() + row * stride_; }
 
-  std::vector<std::int64_t> variables_, owner_, place_;
+  std::vector<std::int64_t> variables_;  // per column
   AlignedVector value_;
-  std::size_t stride_ = 0;
+  std::size_t rows_ = 0, stride_ = 0;
 };
 
 }  // namespace supple

@@ -94,12 +94,6 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
   count(rest.size() * targets.size());
 }
 
-bool PointsGram::quick_in_single() const {
-  constexpr double kQuick = 16.0;  // entries of a point; twice as many take twice as long
-  const auto features = static_cast<double>(points_->n_features());
-  return !lasting && (linear() || features <= kQuick || features * points_->filled() <= kQuick);
-}
-
 void PointsGram::forget_copies() {
   release();
   query_.clear();

@@ -214,14 +214,6 @@ void Gradient::add_in_single(const Expansion& change, const Positions& targets) 
   for (std::size_t k = 0; k < targets.size(); ++k) s_.F[targets[k]] += unit * added[k];
 }
 
-void Gradient::add_quickly(const Expansion& change, const Positions& targets) {
-  if (!h.gram.linear()) return add_in_single(change, targets);
-  Slots part;
-  for (std::int32_t m : targets) part.push_back(h.slot[m]);
-  const std::vector<double> added = h.gram.expand(change.slots, change.coef, part);
-  for (std::size_t k = 0; k < targets.size(); ++k) s_.F[targets[k]] += added[k];
-}
-
 void Gradient::set_anchor() {
   s_.anchor = std::make_shared<const Anchor>(Anchor{s_.x, s_.F, s_.error_bound});
   s_.travelled = 0.0;

@@ -105,8 +105,6 @@ class Gradient {
   void add_row(double coef, const double* row);  // to all members
   void note_mass(double mass);                   // of terms that have come and gone
   void note_peaks();
-  // Of these members, in single precision, or in double where that is as quick.
-  void add_quickly(const Expansion& change, const Positions& targets);
 
   // --- precision ---
   // F of these members in double precision at the head's x: from scratch, or from the anchor where

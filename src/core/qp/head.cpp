@@ -17,11 +17,13 @@ Head::Head(Gram& gram_, std::size_t per_, std::size_t groups)
     : gram(gram_), per(per_), n_groups(groups) {}
 
 const double* Head::member_row(std::size_t member, std::vector<double>& buffer) {
-  if (!gram.cached(slot[member]) && block.owners().size() == members()) {
-    buffer.resize(members());
+  if (!gram.cached(slot[member]) && block.columns() > 0)
     for (std::size_t v = member * per; v < (member + 1) * per; ++v)
-      if (block.column(v, buffer)) return buffer.data();
-  }
+      if (const std::size_t j = block.column_of(v); j < block.columns()) {
+        buffer.resize(members());
+        for (std::size_t m = 0; m < members(); ++m) buffer[m] = block.row(m)[j];
+        return buffer.data();
+      }
   const double* row = gram.row(slot[member]);
   if (in_place_) return row;
   buffer.resize(members());
@@ -127,7 +129,13 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
   } else if (!present.slots.empty()) {
     kx = gram.expand(present.slots, present.coef, entering);
   }
+  std::vector<double> rows(block.rows() > 0 ? entering.size() * block.columns() : 0);
+  if (!rows.empty()) {
+    hold_block(members() + entering.size(), block.columns());
+    gram.values(entering, slots_of(block.variables()), rows.data());
+  }
   enter(entering, c_new, groups_new, kx);
+  if (block.rows() > 0) block.append_rows(entering.size(), rows.data());
 }
 
 Expansion Head::by_member(const std::vector<double>& values) const {
@@ -225,7 +233,7 @@ void Head::remove(std::size_t member) {
   const std::size_t last = members() - 1;
   release();
   drop_derived(member);
-  block.remove_member(member, last);
+  block.remove_row(member);
   locate();
   member_at_[slot[member]] = -1;
   if (member != last) {
@@ -397,6 +405,7 @@ void Head::release() {
   if (matrix_) gram.rows_asked = matrix_->asked();
   matrix_.reset();
   single_.reset();
+  if (block.bytes() > gram.cache_bytes()) gram.let_go(block);  // it has grown on a path
 }
 
 SingleMatrix* Head::matrix() {

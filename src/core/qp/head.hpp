@@ -229,13 +229,8 @@ struct Head {
     bool upper = false;      // at which bound
   };
   Slide slide(std::size_t v, double sense = 0.0);
-  // To the block: a column for every variable of the factor, some more, rows for members.
-  void sync_block();
-  void append_columns(const std::vector<std::int64_t>& entering);
-  void give_rows(const std::vector<std::int64_t>& wanted);  // those that have none
-  // F of members without a row follows by values that are computed on the way: cheaper than to
-  // read a row, where they come quickly in single precision, and the block stays small.
-  bool rows_for_all();
+  void sync_block();  // it has a column for every variable of the factor
+  void append_columns(const std::vector<std::int64_t>& entering);  // to the block
 
  private:
   double largest_c() const;  // of open boxes
@@ -246,6 +241,8 @@ struct Head {
   void snap_empty_margins();
   void enter(const Slots& entering, const std::vector<double>& c_new,
              const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx);
+  void hold_block(std::size_t rows, std::size_t columns);       // it is about to have so many
+  Slots slots_of(const std::vector<std::int64_t>& some) const;  // of variables
   void check_at_zero(const std::vector<std::int64_t>& slots) const;
   void remove(std::size_t member);        // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor

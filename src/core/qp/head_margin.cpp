@@ -69,15 +69,13 @@ bool Head::factored() const {
 
 void Head::forget_factor() {
   factor.clear();
-  block.clear();
   gram.let_go(block);
   release();
 }
 
 bool Head::enter_margin(const std::vector<std::size_t>& entering,
                         const std::vector<double>& right_sides) {
-  Slots slots;  // of the factor's variables to be
-  for (std::int64_t v : factor.variables()) slots.push_back(slot[member_of(v)]);
+  Slots slots = slots_of(factor.variables());
   std::vector<Factor::Entry> entries;
   for (std::size_t k = 0; k < entering.size(); ++k) {
     const std::size_t v = entering[k];
@@ -85,7 +83,7 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
     entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
   }
   Slots own(slots.end() - entering.size(), slots.end());
-  if (block.owners().size() == members() && 2 * members() > gram.size())  // it will need their rows
+  if (block.columns() > 0 && 2 * members() > gram.size())  // it will need their rows
     for (std::int64_t s : own) gram.row(s);
   std::vector<double> columns(own.size() * slots.size());
   gram.values(own, slots, columns.data());
@@ -170,7 +168,7 @@ void Head::sync_block() {
   std::vector<std::size_t> idle;
   for (std::size_t j = block.columns(); j-- > 0;) {
     const std::int64_t v = block.variables()[j];
-    if (v != MarginBlock::kNobody && wanted[v])
+    if (v != MarginBlock::kGone && wanted[v])
       wanted[v] = 0;
     else
       idle.push_back(j);
@@ -179,69 +177,39 @@ void Head::sync_block() {
   std::vector<std::int64_t> missing;
   for (std::int64_t v : factor.variables())
     if (wanted[v]) missing.push_back(v);
+  if (block.rows() == 0) block.append_rows(members(), nullptr);
   append_columns(missing);
 }
 
-namespace {
-
-constexpr std::size_t kTogether = 64;  // rows or columns of the block that are computed at a time
-
-}  // namespace
-
 void Head::append_columns(const std::vector<std::int64_t>& entering) {
-  const auto& owners = block.owners();
-  const std::size_t columns = block.columns() + entering.size();
-  gram.hold(block, block.bytes_with(owners.size(), columns));
-  block.reserve(owners.size(), columns);
-  Slots targets(owners.size());
-  for (std::size_t i = 0; i < targets.size(); ++i) targets[i] = slot[owners[i]];
-  std::vector<double> values;
+  constexpr std::size_t kTogether = 64;
+  hold_block(members(), block.columns() + entering.size());
   for (std::size_t first = 0; first < entering.size(); first += kTogether) {
     const std::size_t count = std::min(kTogether, entering.size() - first);
-    Slots own(count);
-    for (std::size_t k = 0; k < count; ++k)
-      own[k] = slot[member_of(static_cast<std::size_t>(entering[first + k]))];
-    values.resize(count * targets.size());
-    gram.values(own, targets, values.data());
-    block.append_columns(entering.data() + first, count, values.data());
+    const std::vector<std::int64_t> part(&entering[first], &entering[first] + count);
+    std::vector<double> values(count * members());
+    gram.values(slots_of(part), slot, values.data());
+    block.append_columns(part, values.data());
   }
 }
 
-void Head::give_rows(const std::vector<std::int64_t>& wanted) {
-  std::vector<std::int64_t> fresh;
-  for (std::int64_t m : wanted)
-    if (!block.has_row(m)) fresh.push_back(m);
-  if (fresh.empty()) return;
-  const std::size_t rows = block.owners().size() + fresh.size();
-  gram.hold(block, block.bytes_with(rows, block.columns()));
-  block.reserve(rows, block.columns());
-  Slots targets;
-  for (std::int64_t v : block.variables())  // nobody reads what stands for nobody
-    targets.push_back(v == MarginBlock::kNobody ? slot[0] : slot[member_of(v)]);
-  std::vector<double> values;
-  for (std::size_t first = 0; first < fresh.size(); first += kTogether) {
-    const std::size_t count = std::min(kTogether, fresh.size() - first);
-    Slots own(count);
-    for (std::size_t k = 0; k < count; ++k)
-      own[k] = slot[static_cast<std::size_t>(fresh[first + k])];
-    values.resize(count * targets.size());
-    gram.values(own, targets, values.data());
-    block.append_rows(fresh.data() + first, count, values.data());
-  }
+void Head::hold_block(std::size_t rows, std::size_t columns) {
+  gram.hold(block, block.bytes_with(rows, columns));
+  block.reserve(rows, columns);
 }
 
-bool Head::rows_for_all() {
-  constexpr std::size_t kFew = 1024;  // members: a small block costs less than to look for values
-  constexpr double kTame = 0x1p-10;
-  return members() <= kFew || !gram.quick_in_single() ||
-         !(gram.linear() || single_error() < kTame * gram.largest_diagonal());
+Slots Head::slots_of(const std::vector<std::int64_t>& some) const {
+  Slots out;
+  for (std::int64_t v : some)  // any example will do where the variable is gone
+    out.push_back(slot[v == MarginBlock::kGone ? 0 : member_of(v)]);
+  return out;
 }
 
 void Head::drop_derived(std::size_t member) {
   for (std::size_t i = factor.size(); i-- > 0;)
     if (member_of(factor.variables()[i]) == member) factor.remove(i);
   for (std::size_t v = member * per; v < (member + 1) * per; ++v)
-    block.rename(v, MarginBlock::kNobody);
+    block.rename(v, MarginBlock::kGone);
 }
 
 }  // namespace supple

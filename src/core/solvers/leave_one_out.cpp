@@ -27,7 +27,7 @@ void MemberValues::put_back(Head& h) const {
   h.factor = factor_;
   h.gram.set_evaluations(evaluations_);
   h.reach = reach_;
-  if (!with_block_) h.block.clear();
+  if (!with_block_) h.gram.let_go(h.block);
 }
 
 namespace {

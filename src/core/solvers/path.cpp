@@ -45,9 +45,8 @@ Path::Path(Head& head, const Move& move)
   h.F.note_peaks();
   // Without experience, a third of the way from the margin to the other side (or the like).
   if (h.reach == 0.0) h.reach = 0.3 * h.magnitude(h.F.values());
-  wake(h.members() > kScreenFrom ? h.reach : kInf);
   h.sync_block();
-  pending.assign(h.block.columns(), 0.0);
+  wake(h.members() > kScreenFrom ? h.reach : kInf);
 }
 
 // No bound in use moves, no target does, and no margin variable will be met by its bound.
@@ -86,10 +85,10 @@ void Path::multiply() {
   dx_block.resize(h.block.columns());
   for (std::size_t j = 0; j < h.block.columns(); ++j) {
     const std::int64_t v = h.block.variables()[j];
-    dx_block[j] = v == MarginBlock::kNobody ? 0.0 : by_variable[v];
+    dx_block[j] = v == MarginBlock::kGone ? 0.0 : by_variable[v];
   }
-  simd().product_rows(h.block.data(), h.block.stride(), awake_rows.data(), awake.size(),
-                      dx_block.data(), dx_block.size(), dF.data());
+  simd().product_rows(h.block.data(), h.block.stride(), awake.data(), awake.size(), dx_block.data(),
+                      dx_block.size(), dF.data());
 }
 
 void Path::rates() {
@@ -214,7 +213,8 @@ void Path::restore_sums(double rounding) {
     }
     if (room == 0.0 || missing[e] == 0.0) continue;
     h.x[chosen] += missing[e];
-    const std::size_t column = column_of(chosen);  // elsewhere this is no more than F rounds
+    const std::size_t column =
+        h.block.column_of(chosen);  // elsewhere this is no more than F rounds
     for (std::int64_t k : h.factor.variables()) {
       const std::size_t m = h.member_of(k);
       h.F.shift(m, missing[e] * h.block.row(m)[column]);
@@ -270,7 +270,8 @@ PathResult Path::run() {
   std::int64_t breakpoints = 0;
   std::size_t standing = 0;  // consecutive steps of length 0
   while (true) {
-    if (breakpoints % 4 == 0) tell([&] { return News{Phase::path, static_cast<std::size_t>(breakpoints), 0, t}; });
+    if (breakpoints % 4 == 0)
+      tell([&] { return News{Phase::path, static_cast<std::size_t>(breakpoints), 0, t}; });
     if (++breakpoints > limit || standing > 50 + 2 * h.factor.size()) return give_up(breakpoints);
     if (!refill_groups() || endless) return give_up(breakpoints);
     if (at_rest()) break;

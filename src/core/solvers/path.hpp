@@ -58,7 +58,6 @@ class Path {
   void leave(std::size_t v, Side side);
   void exchange(std::size_t v);
   void give_columns(const std::vector<std::size_t>& entering);  // of the block
-  std::size_t column_of(std::size_t v) const;                   // a variable that has one
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);
@@ -66,9 +65,7 @@ class Path {
   void add_awake(std::size_t m);
   void settle_members();  // bring F of all members up to date
   void tell_asleep();     // what is pending
-  void tell_without_rows(const Positions& told);
   bool on_margin(std::size_t m) const;
-  void take_rows();  // of the block, for those awake and those on the margin
   double sign_of(std::size_t v) const;
   double awake_gradient(std::size_t v) const;
   double rate_of(std::size_t v) const;  // of x
@@ -115,7 +112,6 @@ class Path {
 
   std::vector<std::int64_t> awake, asleep;  // members
   std::vector<std::int64_t> place;          // k: awake[k]; -1 - k: asleep[k]
-  std::vector<std::int64_t> awake_rows;     // their places in the block
   // per awake variable, `per` for each member in the order of `awake`
   std::vector<double> g, rate, sign;
   std::vector<double> dF;                  // per awake member

@@ -120,7 +120,7 @@ void Path::leave_box(std::size_t v, Side to) {
   speed[v] = way_back;
   bound_rate[h.group[v]] += way_back;
   by_variable[v] = way_back;  // its column stays in the block
-  returns.push_back({column_of(v), way_back});
+  returns.push_back({h.block.column_of(v), way_back});
 }
 
 double Path::driven(std::size_t m) const {

@@ -135,33 +135,23 @@ bool Path::refill_groups() {
 }
 
 void Path::give_columns(const std::vector<std::size_t>& entering) {
-  const auto& present = h.block.variables();
   std::vector<std::int64_t> missing;
-  for (std::size_t v : entering) {  // it may have left not long ago
-    const auto variable = static_cast<std::int64_t>(v);
-    if (std::find(present.begin(), present.end(), variable) == present.end())
-      missing.push_back(variable);
-  }
+  for (std::size_t v : entering)  // it may have left not long ago
+    if (h.block.column_of(v) == h.block.columns()) missing.push_back(v);
   h.append_columns(missing);
   pending.resize(h.block.columns(), 0.0);
-}
-
-std::size_t Path::column_of(std::size_t v) const {
-  const auto& present = h.block.variables();
-  return static_cast<std::size_t>(std::find(present.begin(), present.end(), v) - present.begin());
 }
 
 // --- screening -------------------------------------------------------------------------------
 // Most gradients are too far from zero to matter for this path. A member none of whose gradients
 // is within `radius` of zero sleeps: all steps are applied to it in one product at the end. So do
-// the margin members, whose gradients stay 0. Other sleepers need no row of the block. The radius
-// follows how far gradients moved in recent paths. Should a sleeper have crossed zero all the
-// same, follow_path opens its box once more, or the polish mends it, which only needs a good start.
+// the margin members, whose gradients stay 0. The radius follows how far gradients moved in recent
+// paths. Should a sleeper have crossed zero all the same, follow_path opens its box once more, or
+// the polish mends it, which only needs a good start.
 
 void Path::wake(double radius) {
   settle_members();
   awake.clear();
-  awake_rows.clear();
   asleep.clear();
   place.resize(h.members());
   g.clear();
@@ -183,20 +173,10 @@ void Path::wake(double radius) {
       asleep.push_back(m);
     }
   }
-  take_rows();
   dF.resize(awake.size());
   rate.resize(g.size());
   pending.assign(h.block.columns(), 0.0);
   pending_q.assign(asleep.empty() ? 0 : h.members(), 0.0);
-}
-
-void Path::take_rows() {
-  std::vector<std::int64_t> wanted = awake;
-  const bool all = h.rows_for_all();
-  for (std::int64_t m : asleep)
-    if (all || on_margin(m)) wanted.push_back(m);
-  h.give_rows(wanted);
-  for (std::int64_t m : awake) awake_rows.push_back(h.block.place(m));
 }
 
 bool Path::on_margin(std::size_t m) const {
@@ -213,7 +193,6 @@ void Path::add_awake(std::size_t m) {
 }
 
 void Path::wake_member(std::size_t m) {
-  h.give_rows({static_cast<std::int64_t>(m)});
   if (dirty)
     h.F.shift(m, simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m]);
   const auto hole = static_cast<std::size_t>(-1 - place[m]);
@@ -221,7 +200,6 @@ void Path::wake_member(std::size_t m) {
   place[asleep[hole]] = place[m];
   asleep.pop_back();
   add_awake(m);
-  awake_rows.push_back(h.block.place(m));
   dF.resize(awake.size());
   rate.resize(g.size());
 }
@@ -237,51 +215,31 @@ void Path::settle_members() {
 void Path::tell_asleep() {
   // Gradients of margin members stay 0 but for rounding: it is enough to look now and then.
   const bool look = h.F.updates() % kLookEvery == 0;
-  std::vector<std::int64_t> told, rows;
-  Positions without;
+  std::vector<std::int64_t> told;
   std::vector<double> moved(h.ridge.size(), 0.0);  // x of margin variables
   for (std::size_t j = 0; j < pending.size() && !moved.empty(); ++j)
-    if (const std::int64_t v = h.block.variables()[j]; v != MarginBlock::kNobody)
+    if (const std::int64_t v = h.block.variables()[j]; v != MarginBlock::kGone)
       moved[v] = pending[j];
   for (std::size_t m : asleep) {
     if (on_margin(m) && !look) {
       const std::size_t v = side[m * h.per] == Side::margin ? m * h.per : m * h.per + 1;
       h.F.shift(m, mu_settled[h.group[v]] - h.mu[h.group[v]]);
       if (!moved.empty()) h.F.shift(m, -h.ridge[v] * moved[v]);
-    } else if (h.block.has_row(m)) {
-      told.push_back(m);
-      rows.push_back(h.block.place(m));
     } else {
-      without.push_back(m);
+      told.push_back(m);
     }
   }
   buffer.resize(told.size());
-  simd().product_rows(h.block.data(), h.block.stride(), rows.data(), rows.size(), pending.data(),
+  simd().product_rows(h.block.data(), h.block.stride(), told.data(), told.size(), pending.data(),
                       h.block.columns(), buffer.data());
   for (std::size_t k = 0; k < told.size(); ++k) {
     const std::size_t m = told[k];
     h.F.shift(m, buffer[k] + pending_q[m]);
   }
-  tell_without_rows(without);
   std::fill(pending.begin(), pending.end(), 0.0);
   std::fill(pending_q.begin(), pending_q.end(), 0.0);
   mu_settled = h.mu;
   dirty = false;
-}
-
-void Path::tell_without_rows(const Positions& told) {
-  Expansion change;
-  for (std::size_t j = 0; j < pending.size(); ++j) {
-    if (pending[j] == 0.0) continue;
-    const std::size_t m = h.member_of(h.block.variables()[j]);
-    change.member.push_back(m);
-    change.slots.push_back(h.slot[m]);
-    change.coef.push_back(pending[j]);
-  }
-  h.F.add_quickly(change, told);
-  for (std::size_t m : told) {
-    h.F.shift(m, pending_q[m]);
-  }
 }
 
 }  // namespace supple
