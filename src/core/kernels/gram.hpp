@@ -64,17 +64,15 @@ class Gram {
   // pairs the earliest; {0, 0} if no two have the same label.
   std::pair<std::size_t, std::size_t> closest_pair(const Slots& slots, const double* label,
                                                    const double* weight);
-  void drop_row(std::size_t slot) { evict(slot); }  // which nobody will soon ask for
   void clear();
   // Blocks of heads share the budget of the rows. This one is in use and takes so many bytes, or is
   // about to: rows and the blocks that have not been used for longest give way.
   void hold(MarginBlock& block, std::size_t bytes);
   void let_go(MarginBlock& block);  // and clear it
-  std::size_t held_bytes() const { return cached_bytes_ + block_bytes_ + lent; }
+  std::size_t held_bytes() const { return cached_bytes_ + block_bytes_; }
   // So that so many removals, which come next, cannot fail half-way for want of memory.
   void expect_removals(std::size_t count);
   std::size_t cache_bytes() const { return cache_bytes_; }
-  std::size_t lent = 0;     // bytes of the cache that others fill
   std::size_t threads = 1;  // that blocks of rows may use
   double rows_asked = 0.0;  // share of its matrix that the last small head needed
   // Kernel values computed so far to learn; neither decisions nor audits from scratch count.

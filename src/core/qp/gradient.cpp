@@ -49,14 +49,8 @@ void Gradient::append(const std::vector<double>& kx) {
 
 void Gradient::remove(std::size_t member) {
   before_move_.clear();
-  const std::size_t last = s_.F.size() - 1;
-  s_.F[member] = s_.F[last];
-  s_.error_bound[member] = s_.error_bound[last];
-  for (std::size_t j = 0; j < h.per; ++j) s_.x[member * h.per + j] = s_.x[last * h.per + j];
-  std::fill_n(&s_.x[last * h.per], h.per, 0.0);
-  s_.F.pop_back();
-  s_.error_bound.pop_back();
-  s_.x.resize(last * h.per);
+  for (auto* values : {&s_.F, &s_.error_bound}) replace_by_last(*values, member, 1);
+  replace_by_last(s_.x, member, h.per);
   drop_anchor();
 }
 

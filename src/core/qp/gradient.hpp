@@ -20,6 +20,16 @@ struct Expansion {
   std::vector<double> coef;
 };
 
+// The last `count` values take the place of those of `member`; they leave nothing in memory.
+template <typename T>
+void replace_by_last(std::vector<T>& values, std::size_t member, std::size_t count) {
+  if (values.empty()) return;
+  const auto last = values.end() - count;
+  std::copy(last, values.end(), values.begin() + member * count);
+  std::fill(last, values.end(), T{});
+  values.erase(last, values.end());
+}
+
 class Gradient {
   struct Anchor {
     std::vector<double> x, F, error_bound;

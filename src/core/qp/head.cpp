@@ -25,7 +25,6 @@ const double* Head::member_row(std::size_t member, std::vector<double>& buffer) 
         return buffer.data();
       }
   const double* row = gram.row(slot[member]);
-  if (in_place_) return row;
   buffer.resize(members());
   for (std::size_t m = 0; m < members(); ++m) buffer[m] = row[slot[m]];
   return buffer.data();
@@ -106,17 +105,11 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
   Slots entering;
   std::vector<double> c_new;
   std::vector<std::uint8_t> groups_new;
-  if (members() == 0) {
-    entering.assign(slots, slots + count);
-    c_new.assign(c_values, c_values + count * per);
-    groups_new.assign(groups, groups + count * per);
-  } else {
-    for (std::size_t k = 0; k < count; ++k) {
-      if (member_at(slots[k]) >= 0) continue;
-      entering.push_back(slots[k]);
-      c_new.insert(c_new.end(), c_values + k * per, c_values + (k + 1) * per);
-      groups_new.insert(groups_new.end(), groups + k * per, groups + (k + 1) * per);
-    }
+  for (std::size_t k = 0; k < count; ++k) {
+    if (member_at(slots[k]) >= 0) continue;
+    entering.push_back(slots[k]);
+    c_new.insert(c_new.end(), c_values + k * per, c_values + (k + 1) * per);
+    groups_new.insert(groups_new.end(), groups + k * per, groups + (k + 1) * per);
   }
   if (entering.empty()) return;
   const Expansion present = support();
@@ -164,27 +157,10 @@ std::vector<double> Head::expansion() {
 }
 
 double Head::expansion_at(const double* row) const {
-  const std::size_t n = members();
-  if (in_place_) return simd().dot(row, x.data(), n);
-  double sum[4] = {};  // side by side
-  std::size_t m = 0;
-  for (; m + 4 <= n; m += 4)
-    for (std::size_t k = 0; k < 4; ++k) sum[k] += row[slot[m + k]] * x[m + k];
-  for (; m < n; ++m) sum[0] += row[slot[m]] * x[m];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
-void Head::admit_one(std::int64_t new_slot, double kx, double c_value, double lo_value,
-                     double hi_value) {
-  forget_factor();
-  in_place_ = in_place_ && new_slot == static_cast<std::int64_t>(members());
-  slot.push_back(new_slot);
-  F.append({kx});
-  x.push_back(0.0);
-  c.push_back(c_value);
-  lo.push_back(lo_value);
-  hi.push_back(hi_value);
-  group.push_back(0);
+  double sum = 0.0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t m = 0; m < members(); ++m) sum += row[slot[m]] * x[m];
+  return sum;
 }
 
 void Head::enter(const Slots& entering, const std::vector<double>& c_new,
@@ -197,36 +173,37 @@ void Head::enter(const Slots& entering, const std::vector<double>& c_new,
   group.insert(group.end(), groups_new.begin(), groups_new.end());
   for (auto* values : {&x, &lo, &hi}) values->resize(now * per, 0.0);
   if (!ridge.empty()) ridge.resize(now * per, 0.0);
-  for (std::size_t k = 0; k < entering.size(); ++k)
-    in_place_ = in_place_ && entering[k] == static_cast<std::int64_t>(old + k);
+  locate(old);
 }
 
-void Head::check_at_zero(const std::vector<std::int64_t>& slots) const {
+void Head::locate(std::size_t first) {
+  for (std::size_t m = first; m < members(); ++m) {
+    const std::size_t s = slot[m];
+    if (member_at_.size() <= s) member_at_.resize(s + 1, -1);
+    member_at_[s] = m;
+  }
+}
+
+void Head::dismiss(const Slots& slots) {
+  Slots leaving;
   for (std::int64_t s : slots)
-    if (const std::int64_t m = member_at(s); m >= 0)
-      for (std::size_t j = 0; j < per; ++j)
-        if (x[static_cast<std::size_t>(m) * per + j] != 0.0)
-          throw std::logic_error("a member can leave only with its variables at 0");
+    if (const std::int64_t m = member_at(s); m >= 0) {
+      leaving.push_back(s);
+      if (x[m * per] != 0.0 || x[m * per + per - 1] != 0.0)
+        throw std::logic_error("a member can leave only with its variables at 0");
+    }
+  for (std::int64_t s : leaving) remove(member_at(s));
 }
 
-void Head::dismiss(const std::vector<std::int64_t>& slots) {
-  check_at_zero(slots);
-  for (std::int64_t s : slots)
-    if (const std::int64_t m = member_at(s); m >= 0) remove(m);
-  look_if_in_place();
-}
-
-void Head::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples) {
-  check_at_zero(slots);
+void Head::take_out(const Slots& slots, std::int64_t n_examples) {
+  dismiss(slots);
   for (std::int64_t s : slots) {
-    if (const std::int64_t m = member_at(s); m >= 0) remove(m);
     const std::int64_t last = --n_examples, moved = member_at(last);
     if (last == s || moved < 0) continue;
     member_at_[last] = -1;
     member_at_[s] = moved;
     slot[moved] = s;
   }
-  look_if_in_place();
 }
 
 void Head::remove(std::size_t member) {
@@ -234,38 +211,16 @@ void Head::remove(std::size_t member) {
   release();
   drop_derived(member);
   block.remove_row(member);
-  locate();
+  member_at_[slot[last]] = member;
   member_at_[slot[member]] = -1;
-  if (member != last) {
-    slot[member] = slot[last];
-    member_at_[slot[member]] = member;
-    for (std::size_t j = 0; j < per; ++j) {
-      const std::size_t to = member * per + j, from = last * per + j;
-      x[to] = x[from];
-      c[to] = c[from];
-      lo[to] = lo[from];
-      hi[to] = hi[from];
-      if (!ridge.empty()) ridge[to] = ridge[from];
-      group[to] = group[from];
-      factor.rename(from, static_cast<std::int64_t>(to));
-      block.rename(from, static_cast<std::int64_t>(to));
-    }
+  replace_by_last(slot, member, 1);
+  replace_by_last(group, member, per);
+  for (auto* values : {&x, &c, &lo, &hi, &ridge}) replace_by_last(*values, member, per);
+  for (std::size_t j = 0; j < per && member != last; ++j) {
+    factor.rename(last * per + j, member * per + j);
+    block.rename(last * per + j, member * per + j);
   }
-  slot.pop_back();
-  n_located_ = last;
   F.remove(member);
-  for (auto* values : {&x, &c, &lo, &hi}) {
-    std::fill(values->begin() + (last * per), values->end(), 0.0);
-    values->resize(last * per);
-  }
-  if (!ridge.empty()) ridge.resize(last * per);
-  group.resize(last * per);
-}
-
-void Head::look_if_in_place() {
-  in_place_ = true;
-  for (std::size_t m = 0; m < members() && in_place_; ++m)
-    in_place_ = slot[m] == static_cast<std::int64_t>(m);
 }
 
 void Head::restore(const Solution& copy) {
@@ -285,8 +240,7 @@ void Head::restore(const Snapshot& snapshot) {
   target = snapshot.target;
   restore(snapshot.solution);
   member_at_.clear();
-  n_located_ = 0;
-  look_if_in_place();
+  locate(0);
 }
 
 bool Head::jump(const Move& move) {
@@ -343,20 +297,6 @@ void Head::set_ridge(std::size_t v, double value) {
   const auto& held = factor.variables();
   if (std::find(held.begin(), held.end(), v) != held.end()) forget_factor();
   ridge[v] = value;
-}
-
-void Head::locate() const {
-  if (n_located_ == members()) return;
-  const auto first = slot.begin() + n_located_;
-  const auto last = static_cast<std::size_t>(*std::max_element(first, slot.end()));
-  if (member_at_.size() <= last) member_at_.resize(last + 1, -1);
-  for (; n_located_ < members(); ++n_located_) member_at_[slot[n_located_]] = n_located_;
-}
-
-std::int64_t Head::member_at(std::int64_t wanted) const {
-  locate();
-  return wanted >= 0 && wanted < static_cast<std::int64_t>(member_at_.size()) ? member_at_[wanted]
-                                                                              : -1;
 }
 
 Head::Range Head::optimal_mu(std::size_t e, double doubt) const {

@@ -129,16 +129,20 @@ struct Head {
   // Those at slots that have a member already are passed over.
   void admit(const std::int64_t* slots, const double* c_values, const std::uint8_t* groups,
              std::size_t count);
-  // For heads with one variable per member: Kx at an example, by its kernel row, with which it
-  // may become a member.
+  // The same with Kx given.
+  void enter(const Slots& entering, const std::vector<double>& c_new,
+             const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx);
+  // Kx at an example, by its kernel row, where members have one variable.
   double expansion_at(const double* row) const;
-  void admit_one(std::int64_t slot, double kx, double c_value, double lo_value, double hi_value);
-  // The store removes the examples at these slots one after the other, and each time the one in
-  // the last slot takes the freed one. Members leave with all variables at 0.
-  void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
-  // The same for members whose examples stay in the store.
-  void dismiss(const std::vector<std::int64_t>& slots);
-  std::int64_t member_at(std::int64_t slot_wanted) const;
+  // Members leave, with all variables at 0.
+  void dismiss(const Slots& slots);
+  // The same where the store removes the examples at these slots, which descend, and each time the
+  // example in the last slot takes the freed one.
+  void take_out(const Slots& slots, std::int64_t n_examples);
+  std::int64_t member_at(std::int64_t slot_wanted) const {  // -1 if there is none
+    return slot_wanted < static_cast<std::int64_t>(member_at_.size()) ? member_at_[slot_wanted]
+                                                                      : -1;
+  }
 
   // Make a move at once: x is clipped, and what the targets then miss is given to the variables
   // with the most favourable gradients. False: there is no feasible x.
@@ -173,7 +177,7 @@ struct Head {
   std::size_t n_inside() const;
   bool factored() const;  // the factor holds just the variables inside their box
 
-  // Kernel row of a member against all members (in `buffer` unless it can be used in place).
+  // Kernel row of a member against all members, in `buffer`.
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
   Expansion support() const { return by_member(x); }
@@ -239,21 +243,14 @@ struct Head {
   // Where the variables inside their boxes are there by rounding alone, put them on their bounds:
   // the optimum then has a whole interval of mu, and balance_mu takes its middle.
   void snap_empty_margins();
-  void enter(const Slots& entering, const std::vector<double>& c_new,
-             const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx);
   void hold_block(std::size_t rows, std::size_t columns);       // it is about to have so many
   Slots slots_of(const std::vector<std::int64_t>& some) const;  // of variables
-  void check_at_zero(const std::vector<std::int64_t>& slots) const;
   void remove(std::size_t member);        // the last member moves into the freed place
   void drop_derived(std::size_t member);  // columns of this member in block and factor
-  void look_if_in_place();
-  void locate() const;
+  void locate(std::size_t first);         // member_at_ for members from this one on
   std::shared_ptr<const SinglePoints> single_;
   std::unique_ptr<SingleMatrix> matrix_;
-  bool in_place_ = true;  // slot[m] == m for all members
-  // By slots, the first so many members: the others follow when somebody asks.
-  mutable std::vector<std::int64_t> member_at_;
-  mutable std::size_t n_located_ = 0;
+  std::vector<std::int64_t> member_at_;  // by slots, or -1
 };
 
 // Gives back the copy of the examples that blocks are computed from, so that not every head keeps

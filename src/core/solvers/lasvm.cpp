@@ -22,12 +22,6 @@ Lasvm::Lasvm(Gram& gram, std::vector<Head*> heads, std::vector<std::vector<Seat>
   }
 }
 
-Lasvm::~Lasvm() { forget_rows(); }
-
-void Lasvm::forget_rows() {
-  for (Machine& machine : machines_) machine.rows.clear(gram_);
-}
-
 void Lasvm::begin() {
   for (Machine& machine : machines_) machine.now = Now{};
 }
@@ -39,7 +33,6 @@ void Lasvm::end() {
 void Lasvm::restore() {
   for (Machine& machine : machines_) {
     if (!machine.now.before) continue;
-    machine.rows.clear(gram_);
     machine.head->restore(*machine.now.before);
   }
   begin();
@@ -47,7 +40,6 @@ void Lasvm::restore() {
 
 void Lasvm::protect_all() {
   for (Machine& machine : machines_) change(machine);
-  forget_rows();
 }
 
 void Lasvm::change(Machine& machine) {
@@ -67,21 +59,10 @@ const Lasvm::Extremes& Lasvm::extremes(Machine& machine) const {
       Extremes{sides.up.value, -sides.down.value, sides.up.index, sides.down.index});
 }
 
-bool Lasvm::small(const Machine& machine) const {
-  constexpr std::size_t kSmallPart = 3;
-  // Others need not be symmetric to the last bit.
-  return gram_.has_blocks() && kSmallPart * machine.head->members() < gram_.size();
-}
-
-const double* Lasvm::row(Machine& machine, std::size_t member, std::size_t buffer) {
-  Head& h = *machine.head;
-  return small(machine) ? machine.rows.row(h, member) : h.member_row(member, buffer_[buffer]);
-}
-
 void Lasvm::step(Machine& machine, std::size_t i, std::size_t j) {
   Head& h = *machine.head;
   change(machine);
-  const double *row_i = row(machine, i, 0), *row_j = row(machine, j, 1);
+  const double *row_i = h.member_row(i, buffer_[0]), *row_j = h.member_row(j, buffer_[1]);
   const double curvature = h.diagonal(i) + h.diagonal(j) - 2.0 * row_i[j];
   const double slope = (h.F[j] - h.c[j]) - (h.F[i] - h.c[i]);
   const double delta = step_pair(slope, curvature, h.x[i], h.hi[i], h.x[j], h.lo[j]);
@@ -92,8 +73,6 @@ void Lasvm::step(Machine& machine, std::size_t i, std::size_t j) {
 
 bool Lasvm::visit(const Visitor& visitor, const Feed& feed, const Schedule& schedule) {
   look();
-  constexpr std::size_t kLeastBytes = 1u << 21;  // see Gram::keep_to_budget
-  if (gram_.lent > std::max(gram_.cache_bytes(), kLeastBytes)) forget_rows();
   // An example without weight is in no head.
   const std::vector<Seat> nowhere;
   const std::vector<Seat>& seats = visitor.bound > 0.0 ? seats_[visitor.code] : nowhere;
@@ -105,9 +84,6 @@ bool Lasvm::visit(const Visitor& visitor, const Feed& feed, const Schedule& sche
     used |= process(machines_[seat.head], slot, visitor, seat, schedule);
   if (fresh && !used) feed.take_back();
   for (const Seat& seat : seats) reprocess(machines_[seat.head], schedule);
-  const auto is_small = [&](const Seat& seat) { return small(machines_[seat.head]); };
-  if (fresh && used && !gram_.lasting && std::all_of(seats.begin(), seats.end(), is_small))
-    gram_.drop_row(slot);
   return fresh && used;
 }
 
@@ -128,7 +104,7 @@ bool Lasvm::process(Machine& machine, std::size_t slot, const Visitor& visitor, 
   // newcomer needs.
   if (partner >= 0 && !(violation > 0.0)) return false;
   change(machine);
-  admit(machine, slot, kx, seat.target, visitor.bound);
+  admit(h, slot, kx, seat.target, visitor.bound);
   const std::size_t k = h.members() - 1;
   if (partner >= 0 && violation > schedule.tau) {
     const std::size_t other = partner;
@@ -141,19 +117,9 @@ bool Lasvm::process(Machine& machine, std::size_t slot, const Visitor& visitor, 
   return true;
 }
 
-void Lasvm::admit(Machine& machine, std::size_t slot, double kx, double target, double bound) {
-  Head& h = *machine.head;
-  const bool rises = target > 0.0;
-  h.admit_one(slot, kx, target, rises ? 0.0 : -bound, rises ? bound : 0.0);
-  if (small(machine))
-    machine.rows.admitted(h, gram_.row(slot));
-  else
-    machine.rows.clear(gram_);
-}
-
-void Lasvm::dismiss(Machine& machine, std::int64_t slot) {
-  machine.rows.remove(gram_, machine.head->member_at(slot));
-  machine.head->dismiss({slot});
+void Lasvm::admit(Head& h, std::size_t slot, double kx, double target, double bound) {
+  h.enter({static_cast<std::int64_t>(slot)}, {target}, {0}, {kx});
+  (target > 0.0 ? h.hi : h.lo).back() = target > 0.0 ? bound : -bound;
 }
 
 void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double bound,
@@ -167,20 +133,20 @@ void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double 
     change(machine);
     if (taker < 0) {
       taker = h.members();
-      admit(machine, into, h.expansion_at(gram_.row(into)), seat.target, bound);
+      admit(h, into, h.expansion_at(gram_.row(into)), seat.target, bound);
     }
     const std::size_t t = taker;
     (seat.target > 0.0 ? h.hi[t] : h.lo[t]) = seat.target * bound;
     if (giver < 0) continue;
     const std::size_t g = giver;
     const double moved = h.x[g];
-    const double *row_g = row(machine, g, 0), *row_t = row(machine, t, 1);
+    const double *row_g = h.member_row(g, buffer_[0]), *row_t = h.member_row(t, buffer_[1]);
     h.F.add_row(-moved, row_g);
     h.F.add_row(moved, row_t);
     h.x[t] = std::clamp(h.x[t] + moved, h.lo[t], h.hi[t]);  // beyond the bound by rounding at most
     h.x[g] = 0.0;
     h.F.arrive(1);
-    dismiss(machine, static_cast<std::int64_t>(from));
+    h.dismiss({static_cast<std::int64_t>(from)});
     reprocess(machine, schedule);
   }
 }
@@ -238,7 +204,7 @@ std::vector<std::int64_t> Lasvm::dismiss_idle(Machine& machine) {
     if (h.x[m] == 0.0 && (beyond || h.fixed(m))) slots.push_back(h.slot[m]);
   }
   if (!slots.empty()) change(machine);
-  for (std::int64_t s : slots) dismiss(machine, s);
+  h.dismiss(slots);
   return slots;
 }
 

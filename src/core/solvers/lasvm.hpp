@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "qp/member_rows.hpp"
+#include "qp/head.hpp"
 
 namespace supple {
 
@@ -41,9 +41,6 @@ class Lasvm {
   };
 
   Lasvm(Gram& gram, std::vector<Head*> heads, std::vector<std::vector<Seat>> seats);
-  ~Lasvm();
-  Lasvm(const Lasvm&) = delete;
-  Lasvm& operator=(const Lasvm&) = delete;
 
   std::size_t classes() const { return seats_.size(); }
   std::size_t examples() const { return gram_.size(); }
@@ -83,7 +80,6 @@ class Lasvm {
   };
   struct Machine {
     Head* head = nullptr;
-    MemberRows rows;
     bool settled = false;  // once at least
     Now now;
   };
@@ -92,13 +88,9 @@ class Lasvm {
   bool process(Machine& machine, std::size_t slot, const Visitor& visitor, const Seat& seat,
                const Schedule& schedule);
   void reprocess(Machine& machine, const Schedule& schedule);
-  void admit(Machine& machine, std::size_t slot, double kx, double target, double bound);
-  void dismiss(Machine& machine, std::int64_t slot);  // whose variable is 0
+  static void admit(Head& head, std::size_t slot, double kx, double target, double bound);
   void step(Machine& machine, std::size_t i, std::size_t j);
-  bool small(const Machine& machine) const;  // a small part of all examples, see MemberRows
-  const double* row(Machine& machine, std::size_t member, std::size_t buffer);  // over members
   std::vector<std::int64_t> dismiss_idle(Machine& machine);
-  void forget_rows();
   Gram& gram_;
   std::vector<Machine> machines_;
   std::vector<double> buffer_[2];
