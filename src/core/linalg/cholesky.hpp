@@ -1,4 +1,4 @@
-// The Cholesky factorisation of a dense matrix, by blocks and on several threads.
+// The Cholesky factorisation of a dense matrix.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -13,6 +13,6 @@ bool cholesky(double* a, std::size_t n, std::size_t stride, std::size_t threads)
 // until none exceeds `tiny`. Returns how many rows of U there are; order[i] is the row of A that
 // has come to i.
 std::size_t cholesky_with_pivots(double* a, std::size_t n, std::size_t stride, double tiny,
-                                 std::vector<std::size_t>& order, std::size_t threads);
+                                 std::vector<std::size_t>& order);
 
 }  // namespace supple

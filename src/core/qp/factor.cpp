@@ -314,11 +314,11 @@ void Factor::build(const std::int64_t* variables, const std::int64_t* groups, st
   bool good = cholesky(row(0), count, stride_, threads);
   for (std::size_t i = 0; i < count && good; ++i)
     good = row(i)[i] * row(i)[i] > kWellConditioned * largest;
-  if (!good) choose_by_pivots(kDependent * static_cast<double>(count + 4) * largest, threads);
+  if (!good) choose_by_pivots(kDependent * static_cast<double>(count + 4) * largest);
   finish();
 }
 
-void Factor::choose_by_pivots(double tiny, std::size_t threads) {
+void Factor::choose_by_pivots(double tiny) {
   std::vector<double> kernel;  // row by row up to the diagonal
   kernel.reserve(size() * (size() + 1) / 2);
   for (std::size_t i = 0; i < size(); ++i) {
@@ -333,7 +333,7 @@ void Factor::choose_by_pivots(double tiny, std::size_t threads) {
       for (std::size_t i = top; i < std::min(j + 1, top + kTile); ++i)
         row(i)[j] = K(i, j) + (groups_[i] == groups_[j] ? sigma_ : 0.0);
   std::vector<std::size_t> order;
-  const std::size_t chosen = cholesky_with_pivots(row(0), size(), stride_, tiny, order, threads);
+  const std::size_t chosen = cholesky_with_pivots(row(0), size(), stride_, tiny, order);
   for (std::size_t i = 0; i < chosen; ++i)
     for (std::size_t j = 0; j < i; ++j) row(i)[j] = K(order[i], order[j]);
   const std::vector<std::int64_t> variables = variables_;

@@ -75,7 +75,7 @@ class Factor {
   void finish();  // V, when U is there
   void keep_kernel_and_shift(
       std::size_t threads);  // K goes below the diagonal, K~ takes its place above
-  void choose_by_pivots(double tiny, std::size_t threads);  // from the K that was kept
+  void choose_by_pivots(double tiny);  // from the K that was kept
   void remove(const std::size_t* positions, const double* shares, std::size_t count);
   void resize(std::size_t n);  // rows
   void squeeze();

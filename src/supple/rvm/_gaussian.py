@@ -152,7 +152,7 @@ class SparseGaussian:
     def _leave_out_dependent(self, H: Floats) -> None:
         """Drop members that have become linear combinations of the others."""
         scale = np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
-        upper, order = cholesky_with_pivots(H / np.outer(scale, scale), _DEPENDENT, 1)
+        upper, order = cholesky_with_pivots(H / np.outer(scale, scale), _DEPENDENT)
         keep = np.sort(order[: min(len(upper), len(H) - 1)])
         self.members, self.alpha, self._G = self.members[keep], self.alpha[keep], self._G[keep]
         self._dependent[:] = False
