@@ -26,6 +26,7 @@ __all__ = [
     "Poly",
     "Precomputed",
     "Sigmoid",
+    "all_finite",
     "as_double",
     "dense",
     "squared_norms",
@@ -85,6 +86,14 @@ class CoreKernel(Kernel):
 def as_double(X: Any) -> Any:
     """Return X, dense or sparse, in float64; objects without features stay as they are."""
     return X if X.dtype == object else X.astype(np.float64, copy=False)
+
+
+def all_finite(values: np.ndarray) -> bool:
+    """Return whether an array holds neither NaN nor infinity."""
+    flat = values.ravel()
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = flat.dot(flat)  # finite unless a value is not, or the sum overflows
+    return bool(np.isfinite(squares) or np.isfinite(flat).all())
 
 
 def squared_norms(X: Any) -> np.ndarray:

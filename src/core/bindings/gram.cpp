@@ -1,6 +1,5 @@
 // Python's view of the examples and their kernel matrix.
 #include <numeric>
-#include <unordered_map>
 
 #include "bindings/bindings.hpp"
 #include "kernels/decisions.hpp"
@@ -131,35 +130,6 @@ Out<double> decide_csr(const Decisions& decisions, const In1<std::int64_t>& offs
   return decide(decisions, view.rows, load, threads);
 }
 
-// In one pass without a temporary: 0 * x is 0 unless x is infinite or NaN.
-template <typename T>
-bool all_finite(const In2<T>& rows) {
-  constexpr std::size_t kSums = 16;
-  const T* value = rows.data();
-  const std::size_t n = rows.size(), whole = n - n % kSums;
-  T sum[kSums] = {};
-  for (std::size_t i = 0; i < whole; i += kSums)
-    for (std::size_t k = 0; k < kSums; ++k) sum[k] += T(0) * value[i + k];
-  for (std::size_t i = whole; i < n; ++i) sum[0] += T(0) * value[i];
-  T total = 0;
-  for (T part : sum) total += part;
-  return total == T(0);
-}
-
-// Where each value comes first, in this order, and which of these values each entry is.
-std::pair<Out<std::int64_t>, Out<std::int64_t>> appearance(const In1<std::int64_t>& values) {
-  std::unordered_map<std::int64_t, std::int64_t> known;
-  std::vector<std::int64_t> first, which(values.shape(0));
-  for (std::size_t i = 0; i < which.size(); ++i) {
-    const auto next = static_cast<std::int64_t>(first.size());
-    const auto [entry, fresh] = known.try_emplace(values.data()[i], next);
-    if (fresh) first.push_back(static_cast<std::int64_t>(i));
-    which[i] = entry->second;
-  }
-  const std::size_t n = which.size();
-  return {to_numpy(first), to_numpy(std::move(which), {n})};
-}
-
 FunctionGram::RowFunction row_function(nb::callable fn) {
   return [fn](std::size_t slot, std::size_t from, std::size_t to, double* out) {
     nb::gil_scoped_acquire gil;
@@ -172,11 +142,6 @@ FunctionGram::RowFunction row_function(nb::callable fn) {
 }  // namespace
 
 void bind_gram(nb::module_& m) {
-  m.def("all_finite", &all_finite<double>, nb::arg().noconvert(),
-        nb::call_guard<nb::gil_scoped_release>());
-  m.def("all_finite", &all_finite<float>, nb::arg().noconvert(),
-        nb::call_guard<nb::gil_scoped_release>());
-  m.def("appearance", &appearance);
   m.def("kernel_names", [] {
     std::vector<std::string> names;
     for (const KernelForm& form : kernel_forms()) names.push_back(form.name);

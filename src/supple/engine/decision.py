@@ -10,11 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from supple._core import all_finite
 from supple.engine.head import HeadReader, HeadState, Key, Plan
 from supple.errors import InvalidInputError
 from supple.gram import Decisions, Gram, Terms
-from supple.kernels import Kernel
+from supple.kernels import Kernel, all_finite
 from supple.problems import Problem
 from supple.qp import DecisionRule
 

@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from supple._core import all_finite
 from supple.errors import InvalidInputError
 from supple.estimators._estimator import KernelEstimator
 from supple.estimators._ids import check_groups, check_ids
@@ -17,6 +16,7 @@ from supple.estimators._model import Batch, Names
 from supple.estimators._params import show
 from supple.estimators._points import Points, as_objects, check_objects, check_points, conform
 from supple.estimators._values import check_times, check_weight
+from supple.kernels import all_finite
 
 
 class Held(Protocol):

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.multiclass import check_classification_targets
 
-from supple._core import appearance
 from supple.errors import InvalidInputError
 from supple.estimators._params import show
 
@@ -54,9 +53,6 @@ def _words(labels: NDArray[Any]) -> str:
 
 def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the labels in y in order of appearance, and which of them each entry is."""
-    if y.dtype.kind in "bi":
-        first, which = appearance(np.ascontiguousarray(y, dtype=np.int64))
-        return y[first], which
     values, first, inverse = np.unique(y, return_index=True, return_inverse=True)
     order = first.argsort()
     return values[order], order.argsort()[inverse]

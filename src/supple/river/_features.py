@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import all_finite
 from supple.errors import InvalidInputError
 from supple.estimators._params import fits_float, show
+from supple.kernels import all_finite
 
 __all__ = ["as_points", "check_row", "frame_values", "pandas"]
 
