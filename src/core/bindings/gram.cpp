@@ -108,14 +108,19 @@ Out<double> decide(const Decisions& decisions, std::size_t n_queries, const Deci
 }
 
 template <typename T>
+double squared_norm(const T* values, std::size_t count) {
+  double sum = 0.0;
+  for (double value : std::span(values, count)) sum += value * value;
+  return sum;
+}
+
+template <typename T>
 Out<double> decide_dense(const Decisions& decisions, const In2<T>& queries, std::size_t threads) {
   const std::size_t d = decisions.points().n_features();
   require(queries.shape(1) == d, "wrong number of features");
-  const auto load = [&](std::size_t i, Query& query) {
+  const auto load = [&](std::size_t i, Queries<double>& pack, std::size_t q) {
     const T* row = queries.data() + i * d;
-    query.value.assign(row, row + d);
-    query.norm = 0.0;
-    for (double value : query.value) query.norm += value * value;
+    pack.put(q, row, 1, squared_norm(row, d));
   };
   return decide(decisions, queries.shape(0), load, threads);
 }
@@ -123,10 +128,13 @@ Out<double> decide_dense(const Decisions& decisions, const In2<T>& queries, std:
 Out<double> decide_csr(const Decisions& decisions, const In1<std::int64_t>& offset,
                        const In1<std::int64_t>& column, const In1<double>& value,
                        std::size_t threads) {
-  const auto* points = dynamic_cast<const CsrPoints*>(&decisions.points());
-  require(points != nullptr, "these decisions have another kind of points");
-  const CsrView view = csr_view(offset, column, value, points->n_features());
-  const auto load = [&](std::size_t i, Query& query) { points->load(view, i, query); };
+  require(decisions.points().sparse(), "these decisions have another kind of points");
+  const CsrView view = csr_view(offset, column, value, decisions.points().n_features());
+  const auto load = [&](std::size_t i, Queries<double>& pack, std::size_t q) {
+    const std::int64_t start = view.offset[i], count = view.offset[i + 1] - start;
+    pack.put_sparse(q, view.column + start, view.value + start, count,
+                    squared_norm(view.value + start, count));
+  };
   return decide(decisions, view.rows, load, threads);
 }
 

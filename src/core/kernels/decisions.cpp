@@ -32,90 +32,49 @@ Decisions::Decisions(const Kernel& kernel, const Points& points, std::size_t hea
   points_ = points.subset(slots.data(), slots.size());
 }
 
-struct Decisions::Scratch {
-  explicit Scratch(std::size_t n_features)
-      : queries(n_features), values(kQueries<double> * kTile) {}
-  Query query;
-  QueryBlock queries;
-  std::vector<double> values;
-};
-
 void Decisions::decide(std::size_t n_queries, const Load& load, std::size_t n_threads,
                        double* out) const {
-  constexpr std::size_t kFew = 4;  // queries that are worth a block
+  constexpr std::size_t kPack = kQueries<double>, kFew = 4;  // queries that are worth a pack
   std::fill_n(out, n_queries * heads_, 0.0);
   if (points_->size() == 0) return;
-  share(n_threads, n_queries, kQueries<double>, [&](std::size_t begin, std::size_t end) {
-    Scratch scratch(points_->n_features());
-    for (std::size_t first = begin; first < end;) {
-      look();
-      const std::size_t left = end - first, count = left < kFew ? 1 : std::min(kQueries<double>, left);
-      double* own = out + first * heads_;
-      if (count == 1)
-        decide_one(first, load, scratch, own);
-      else
-        decide_block(first, count, load, scratch, own);
-      first += count;
-    }
+  share(n_threads, n_queries, kPack, [&](std::size_t begin, std::size_t end) {
+    const std::size_t rest = (end - begin) % kPack, packed = rest < kFew ? end - rest : end;
+    if (begin < packed) decide_part(begin, packed, kPack, load, out);
+    if (packed < end) decide_part(packed, end, 1, load, out);
   });
 }
 
-// compute(from, to) the values of one tile of points after the other; use(block, from, to, tile)
-// those of points_[from:to] with the coefficients of a block, in the tile that begins at `tile`.
-template <typename Compute, typename Use>
-void Decisions::by_tiles(const Compute& compute, const Use& use) const {
-  auto block = blocks_.begin();
-  for (std::size_t from = 0; from < points_->size(); from += kTile) {
-    const std::size_t to = std::min(from + kTile, points_->size());
-    compute(from, to);
-    for (; block != blocks_.end() && block->from < to; ++block) {
-      use(*block, std::max(from, block->from), std::min(to, block->to), from);
-      if (block->to > to) break;  // it goes on in the next tile
-    }
-  }
-}
-
-void Decisions::decide_one(std::size_t first, const Load& load, Scratch& scratch,
-                           double* out) const {
-  double* values = scratch.values.data();
-  load(first, scratch.query);
-  by_tiles(
-      [&](std::size_t from, std::size_t to) {
-        kernel_values(kernel_, *points_, scratch.query, from, to, values);
-      },
-      [&](const Block& block, std::size_t from, std::size_t to, std::size_t tile) {
-        const double* coef = coef_.data() + block.coef + (from - block.from);
-        for (std::size_t h = 0; h < block.heads.size(); ++h)
-          out[block.heads[h]] +=
-              simd().dot(values + (from - tile), coef + h * (block.to - block.from), to - from);
-      });
-  replace_unknown(scratch.query.norm, out);
-}
-
-void Decisions::decide_block(std::size_t first, std::size_t count, const Load& load,
-                             Scratch& scratch, double* out) const {
-  double* values = scratch.values.data();
+// Queries in packs of this width.
+void Decisions::decide_part(std::size_t first, std::size_t last, std::size_t width,
+                            const Load& load, double* out) const {
   constexpr std::int64_t kInOrder[] = {0, 1, 2, 3, 4, 5, 6, 7};
-  double sums[kQueries<double>];
-  scratch.queries.clear();
-  for (std::size_t q = 0; q < count; ++q) {
-    load(first + q, scratch.query);
-    scratch.queries.put(q, scratch.query);
-  }
-  by_tiles(
-      [&](std::size_t from, std::size_t to) {
-        kernel_block(kernel_, *points_, scratch.queries, from, to, values, kTile);
-      },
-      [&](const Block& block, std::size_t from, std::size_t to, std::size_t tile) {
-        const double* coef = coef_.data() + block.coef + (from - block.from);
-        for (std::size_t h = 0; h < block.heads.size(); ++h) {
-          simd().product_rows(values + (from - tile), kTile, kInOrder, count,
-                              coef + h * (block.to - block.from), to - from, sums);
-          for (std::size_t q = 0; q < count; ++q) out[q * heads_ + block.heads[h]] += sums[q];
+  static_assert(std::size(kInOrder) == kQueries<double>);
+  Queries<double> queries(points_->n_features(), width);
+  std::vector<double> values(width * kTile), sums(width);
+  for (; first < last; first += width) {
+    look();
+    const std::size_t count = std::min(width, last - first);
+    double* own = out + first * heads_;
+    queries.clear();
+    for (std::size_t q = 0; q < count; ++q) load(first + q, queries, q);
+    auto block = blocks_.begin();
+    for (std::size_t tile = 0; tile < points_->size(); tile += kTile) {
+      const std::size_t end = std::min(tile + kTile, points_->size());
+      kernel_values(kernel_, *points_, queries, tile, end, values.data(), kTile);
+      for (; block != blocks_.end() && block->from < end; ++block) {
+        const std::size_t from = std::max(tile, block->from), to = std::min(end, block->to);
+        const double* coef = coef_.data() + block->coef + (from - block->from);
+        for (std::size_t head : block->heads) {
+          simd().product_rows(values.data() + (from - tile), kTile, kInOrder, count, coef,
+                              to - from, sums.data());
+          for (std::size_t q = 0; q < count; ++q) own[q * heads_ + head] += sums[q];
+          coef += block->to - block->from;
         }
-      });
-  for (std::size_t q = 0; q < count; ++q)
-    replace_unknown(scratch.queries.norm(q), out + q * heads_);
+        if (block->to > end) break;  // it goes on in the next tile
+      }
+    }
+    for (std::size_t q = 0; q < count; ++q) replace_unknown(queries.norm(q), own + q * heads_);
+  }
 }
 
 // Products of a query whose norm overflows are not known, but all points are far from it, where

@@ -24,8 +24,8 @@ class Decisions {
             std::span<const Terms> terms);
   std::size_t heads() const { return heads_; }
   const Points& points() const { return *points_; }
-  // out[i * heads + h] for n_queries queries; load(i, query) spreads one.
-  using Load = std::function<void(std::size_t, Query&)>;
+  // out[i * heads + h] for n_queries queries; load(i, queries, q) puts one at q.
+  using Load = std::function<void(std::size_t, Queries<double>&, std::size_t)>;
   void decide(std::size_t n_queries, const Load& load, std::size_t n_threads, double* out) const;
 
  private:
@@ -35,12 +35,8 @@ class Decisions {
     std::size_t from, to, coef;
     std::vector<std::size_t> heads;
   };
-  struct Scratch;
-  template <typename Compute, typename Use>
-  void by_tiles(const Compute& compute, const Use& use) const;
-  void decide_one(std::size_t first, const Load& load, Scratch& scratch, double* out) const;
-  void decide_block(std::size_t first, std::size_t count, const Load& load, Scratch& scratch,
-                    double* out) const;
+  void decide_part(std::size_t first, std::size_t last, std::size_t width, const Load& load,
+                   double* out) const;
   void replace_unknown(double norm, double* out) const;
   Kernel kernel_;
   std::size_t heads_;

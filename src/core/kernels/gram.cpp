@@ -9,25 +9,20 @@
 
 namespace supple {
 
-void kernel_values(const Kernel& kernel, const Points& points, const Query& query, std::size_t from,
-                   std::size_t to, double* out) {
-  points.compare(kernel.base(), query, from, to, out);
-  kernel.form->finish(kernel, out, to - from);
-}
-
-void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
-                  std::size_t from, std::size_t to, double* out, std::size_t stride) {
-  // The expansion of the squared distance halves the work. It loses gamma |x|^2 roundings, too much
-  // when these are many; and where all values are nearly 1, the distances themselves matter.
+void kernel_values(const Kernel& kernel, const Points& points, const Queries<double>& queries,
+                   std::size_t from, std::size_t to, double* out, std::size_t stride) {
+  // The expansion of the squared distance halves the work of a pack. It loses gamma |x|^2
+  // roundings, too much when these are many; and where all values are nearly 1, the distances
+  // themselves matter.
   constexpr double kNearlyOne = 1e-4, kHarmless = 16.0;
   const double longest = kernel.gamma * points.largest_norm();
-  const bool expand = kernel.form->gaussian && kNearlyOne <= longest && longest <= kHarmless;
-  points.compare_block(expand ? Base::dot : kernel.base(), queries, from, to, out, stride);
-  for (std::size_t q = 0; q < kQueries<double>; ++q) {
+  const bool expand = queries.width() > 1 && kernel.form->gaussian && kNearlyOne <= longest &&
+                      longest <= kHarmless;
+  points.compare(expand ? Base::dot : kernel.base(), queries, from, to, out, stride);
+  for (std::size_t q = 0; q < queries.width(); ++q) {
     double* own = out + q * stride;
     if (expand)
-      simd().f64.rbf(kernel.gamma, queries.norm(q), points.norms() + from, own, own,
-                     to - from);
+      simd().f64.rbf(kernel.gamma, queries.norm(q), points.norms() + from, own, own, to - from);
     else
       kernel.form->finish(kernel, own, to - from);
   }

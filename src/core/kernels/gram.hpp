@@ -13,18 +13,15 @@
 #include "kernels/kernel.hpp"
 #include "kernels/margin_block.hpp"
 #include "kernels/points.hpp"
+#include "kernels/single.hpp"
 
 namespace supple {
 
 using Slots = std::vector<std::int64_t>;
 
-// k(query, points[from:to]) into out, which has room for kLanes entries beyond the range.
-void kernel_values(const Kernel& kernel, const Points& points, const Query& query, std::size_t from,
-                   std::size_t to, double* out);
-
-// The same for a block of queries: out[q * stride + j - from], whole panels (see Points).
-void kernel_block(const Kernel& kernel, const Points& points, const QueryBlock& queries,
-                  std::size_t from, std::size_t to, double* out, std::size_t stride);
+// k(query q, points[from:to]) into out[q * stride + j - from], whole panels (see Points).
+void kernel_values(const Kernel& kernel, const Points& points, const Queries<double>& queries,
+                   std::size_t from, std::size_t to, double* out, std::size_t stride = 0);
 
 // Neumaier's sum: what `sum` loses is kept in `lost`.
 inline void add_keeping(double term, double& sum, double& lost) {
@@ -135,7 +132,10 @@ class Gram {
 class PointsGram final : public Gram {
  public:
   PointsGram(const Kernel& kernel, std::unique_ptr<Points> points, std::size_t cache_bytes)
-      : Gram(cache_bytes), kernel_(kernel), points_(std::move(points)) {}
+      : Gram(cache_bytes),
+        kernel_(kernel),
+        points_(std::move(points)),
+        query_(points_->n_features(), 1) {}
   std::size_t size() const override { return points_->size(); }
   Points& points() { return *points_; }
   const Kernel& kernel() const { return kernel_; }
@@ -166,16 +166,13 @@ class PointsGram final : public Gram {
   double diagonal_value(std::size_t slot);
   std::vector<double> expand_linear(const Slots& sources, const std::vector<double>& coef,
                                     const Slots& targets) const;
-  // Some examples, copied unless they are all, to be met by blocks of others.
-  struct Chosen {
-    std::unique_ptr<Points> part;
-    const Points* points = nullptr;
-  };
-  Chosen choose(const Slots& slots) const;
-  // Up to kQueries of these slots from `first` on.
-  void pack(const Slots& slots, std::size_t first, QueryBlock& queries) const {
+  // Some examples, copied unless they are all, to be met by packs of others.
+  std::shared_ptr<const Points> choose(const Slots& slots) const;
+  // Up to kQueries of these slots from `first` on. Returns how many there are.
+  std::size_t pack(const Slots& slots, std::size_t first, Queries<double>& queries) const {
     const std::size_t count = std::min(slots.size() - first, kQueries<double>);
-    held().load_block({slots.data() + first, count}, queries);
+    held().load({slots.data() + first, count}, queries);
+    return count;
   }
   Kernel kernel_;
   std::unique_ptr<Points> points_;
@@ -183,7 +180,7 @@ class PointsGram final : public Gram {
   // many.
   std::shared_ptr<const SinglePoints> single_;
   std::unique_ptr<Points> compact_;
-  Query query_;
+  Queries<double> query_;
 };
 
 // Rows from a function: Python callables and precomputed matrices.

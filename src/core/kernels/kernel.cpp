@@ -61,7 +61,7 @@ double of_power(const Kernel& kernel, double reach) {
   return kernel.degree * integer_power(reach + std::abs(kernel.coef0), kernel.degree);
 }
 
-// |x - z|^2 is |x|^2 + |z|^2 - 2 x'z, four times the largest norm at most, and an L1 distance twice.
+// |x - z|^2 is |x|^2 + |z|^2 - 2 x'z, four times the largest norm at most, an L1 distance twice.
 // `slope` is how much a value changes at most with gamma times its base.
 template <int thirds>
 double of_distance(const Kernel&, double reach) {

@@ -1,40 +1,122 @@
 // The feature vectors, in the layout that makes kernel rows cheap. Slots are positions; removal
-// moves the last point into the freed slot.
+// moves the last point into the freed slot. A is the precision of what is computed from them.
 #pragma once
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "kernels/single.hpp"
+#include "linalg/simd.hpp"
+#include "linalg/wiped.hpp"
 
 namespace supple {
 
-// One point spread out densely, whatever its storage.
-struct Query {
-  Wiped<double> value;          // n_features entries
-  Wiped<std::int64_t> touched;  // non-zero positions of a sparse query, to clear it cheaply
-  double norm = 0.0;            // squared Euclidean norm
-  void clear();
-};
-
-// Up to kQueries of them, packed feature by feature.
-class QueryBlock {
+// A query, or a pack of kQueries<A>, spread out densely whatever the storage of the points: feature
+// f of query q is at data()[f * width() + q].
+template <typename A>
+class Queries {
  public:
-  explicit QueryBlock(std::size_t n_features) : value_(n_features * kQueries<double>, 0.0) {}
-  void put(std::size_t q, const Query& query);
-  template <typename T>  // from values that stand `stride` apart feature by feature
-  void put(std::size_t q, const T* values, std::size_t stride, double norm);
+  Queries(std::size_t n_features, std::size_t width)
+      : width_(width), value_(n_features * width, A(0)), norm_(width), touched_(width) {}
+  std::size_t width() const { return width_; }
+  const A* data() const { return value_.data(); }
+  double norm(std::size_t q) const { return norm_[q]; }  // squared
+  A at(std::size_t f, std::size_t q) const { return value_[f * width_ + q]; }
+  // Non-zero features of a sparse query, in ascending order.
+  const Wiped<std::int32_t>& touched(std::size_t q) const { return touched_[q]; }
+  // From values that are `stride` apart.
+  template <typename T>
+  void put(std::size_t q, const T* values, std::size_t stride, double norm) {
+    for (std::size_t f = 0; f * width_ < value_.size(); ++f)
+      value_[f * width_ + q] = static_cast<A>(values[f * stride]);
+    norm_[q] = norm;
+    touched_[q].clear();
+  }
+  // In place of 0.
+  template <typename Column, typename T>
+  void put_sparse(std::size_t q, const Column* column, const T* value, std::size_t count,
+                  double norm) {
+    touched_[q].assign(column, column + count);
+    for (std::size_t k = 0; k < count; ++k) value_[column[k] * width_ + q] = value[k];
+    norm_[q] = norm;
+  }
   void clear();  // all queries are 0
-  const double* data() const { return value_.data(); }
-  double norm(std::size_t q) const { return norm_[q]; }
-  // Non-zero features of a sparse query.
-  const Wiped<std::int64_t>& touched(std::size_t q) const { return touched_[q]; }
+  template <typename Use>  // use(feature, value), at least where it is not 0
+  void each(std::size_t q, const Use& use) const {
+    for (std::int32_t f : touched_[q]) use(static_cast<std::size_t>(f), at(f, q));
+    for (std::size_t f = 0; touched_[q].empty() && f * width_ < value_.size(); ++f)
+      use(f, at(f, q));
+  }
 
  private:
-  Wiped<double> value_;
-  Wiped<std::int64_t> touched_[kQueries<double>];
-  double norm_[kQueries<double>] = {};
+  std::size_t width_;
+  Wiped<A> value_;
+  std::vector<double> norm_;
+  std::vector<Wiped<std::int32_t>> touched_;
+};
+
+template <typename A>
+class PointsOf {
+ public:
+  explicit PointsOf(std::size_t n_features) : n_features_(n_features) {}
+  virtual ~PointsOf() = default;
+  std::size_t size() const { return size_; }
+  std::size_t n_features() const { return n_features_; }
+  const A* norms() const { return norm_.data(); }  // squared
+  double largest_norm() const { return largest_norm_; }
+
+  virtual void remove(std::size_t slot) = 0;
+  virtual void truncate(std::size_t size) = 0;
+  // As many as there is room for at most; should there be fewer, the rest are 0.
+  virtual void load(std::span<const std::int64_t> slots, Queries<A>& queries) const = 0;
+  // Whole panels: `from` is a multiple of kLanes, and so is the space from there on in each of the
+  // rows out + q * stride, one for a query.
+  virtual void compare(Base base, const Queries<A>& queries, std::size_t from, std::size_t to,
+                       A* out, std::size_t stride) const = 0;
+  virtual bool sparse() const = 0;
+  virtual double entries() const = 0;  // of a point, about, that are not 0 if it is sparse
+  virtual std::unique_ptr<PointsOf> subset(const std::int64_t* slots, std::size_t count) const = 0;
+  // A copy in single precision, in other units and, if it is dense, from another origin.
+  virtual std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const = 0;
+
+ protected:
+  std::size_t n_features_;
+  std::size_t size_ = 0;
+  void note_norm(double norm);  // of a new point
+  void truncate_norms(std::size_t size);
+  Wiped<A> norm_;
+  A largest_norm_ = 0;
+};
+
+using Points = PointsOf<double>;
+
+// T is the precision of what is stored.
+template <typename T, typename A = double>
+class DensePoints final : public PointsOf<A> {
+ public:
+  using PointsOf<A>::PointsOf;
+  void append(const T* rows, std::size_t count);
+  void row(std::size_t slot, T* out) const;
+  void remove(std::size_t slot) override;
+  void truncate(std::size_t size) override;
+  void load(std::span<const std::int64_t> slots, Queries<A>& queries) const override;
+  void compare(Base base, const Queries<A>& queries, std::size_t from, std::size_t to, A* out,
+               std::size_t stride) const override;
+  bool sparse() const override { return false; }
+  double entries() const override { return static_cast<double>(n_features_); }
+  std::unique_ptr<PointsOf<A>> subset(const std::int64_t* slots, std::size_t count) const override;
+  std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const override;
+
+ private:
+  using PointsOf<A>::n_features_, PointsOf<A>::size_, PointsOf<A>::norm_;
+  template <typename, typename>
+  friend class DensePoints;
+  std::size_t at(std::size_t slot, std::size_t feature) const {
+    return ((slot / kLanes) * n_features_ + feature) * kLanes + slot % kLanes;
+  }
+  void resize(std::size_t size);
+  void measure(std::size_t first);  // the norms from there on
+  Wiped<T> panels_;
 };
 
 struct CsrView {
@@ -44,121 +126,52 @@ struct CsrView {
   std::size_t rows;
 };
 
-class Points {
- public:
-  explicit Points(std::size_t n_features) : n_features_(n_features) {}
-  virtual ~Points() = default;
-  std::size_t size() const { return size_; }
-  std::size_t n_features() const { return n_features_; }
-  const double* norms() const { return norm_.data(); }  // squared
-  double largest_norm() const { return largest_norm_; }
-
-  virtual void remove(std::size_t slot) = 0;
-  virtual void truncate(std::size_t size) = 0;
-  virtual void load(std::size_t slot, Query& query) const = 0;
-  // Up to kQueries of them; should there be fewer, the rest are 0.
-  virtual void load_block(std::span<const std::int64_t> slots, QueryBlock& queries) const;
-  // out[j - from] for j in [from, to); out has room for kLanes more on both sides of the range
-  virtual void compare(Base base, const Query& query, std::size_t from, std::size_t to,
-                       double* out) const = 0;
-  // The same for a block of queries and whole panels: `from` is a multiple of kLanes, and so is
-  // the space from there on in each of the kQueries rows out + q * stride.
-  virtual void compare_block(Base base, const QueryBlock& queries, std::size_t from,
-                             std::size_t to, double* out, std::size_t stride) const = 0;
-  virtual double filled() const = 0;  // share of the entries that are not 0, about
-  virtual std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const = 0;
-  virtual std::unique_ptr<SinglePoints> single(const Kernel& kernel) const = 0;
-  // The same points as sparse rows, where that saves time and loses nothing; or nothing.
-  virtual std::unique_ptr<Points> without_zeros(const Kernel&) const { return nullptr; }
-
- protected:
-  std::size_t n_features_;
-  std::size_t size_ = 0;
-  void note_norm(double norm);  // of a new point
-  void truncate_norms(std::size_t size);
-  Wiped<double> norm_;
-  double largest_norm_ = 0.0;
-};
-
-template <typename T>
-class DensePoints final : public Points {
- public:
-  using Points::Points;
-  void append(const T* rows, std::size_t count);
-  void row(std::size_t slot, T* out) const;
-  void remove(std::size_t slot) override;
-  void truncate(std::size_t size) override;
-  void load(std::size_t slot, Query& query) const override;
-  void load_block(std::span<const std::int64_t> slots, QueryBlock& queries) const override;
-  void compare(Base base, const Query& query, std::size_t from, std::size_t to,
-               double* out) const override;
-  void compare_block(Base base, const QueryBlock& queries, std::size_t from, std::size_t to,
-                     double* out, std::size_t stride) const override;
-  std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
-  std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
-  double filled() const override;
-  std::unique_ptr<Points> without_zeros(const Kernel& kernel) const override;
-
- private:
-  std::size_t at(std::size_t slot, std::size_t feature) const {
-    return ((slot / kLanes) * n_features_ + feature) * kLanes + slot % kLanes;
-  }
-  template <typename Fn>
-  void by_panel(Fn fn, std::size_t from, std::size_t to, double* out) const;
-  Wiped<T> panels_;
-};
-
 // Rows have their columns in ascending order, and so have sparse queries.
-class CsrPoints final : public Points {
+template <typename A>
+class SparsePoints final : public PointsOf<A> {
  public:
-  using Points::Points;
+  using PointsOf<A>::PointsOf;
   void append(const CsrView& rows);
-  void load(const CsrView& rows, std::size_t row, Query& query) const;
   std::span<const std::int32_t> columns(std::size_t slot) const {
     return {column_.data() + rows_[slot].start, rows_[slot].count};
   }
-  std::span<const double> values(std::size_t slot) const {
+  std::span<const A> values(std::size_t slot) const {
     return {value_.data() + rows_[slot].start, rows_[slot].count};
   }
   void remove(std::size_t slot) override;
   void truncate(std::size_t size) override;
-  void load(std::size_t slot, Query& query) const override;
-  void compare(Base base, const Query& query, std::size_t from, std::size_t to,
-               double* out) const override;
-  void compare_block(Base base, const QueryBlock& queries, std::size_t from, std::size_t to,
-                     double* out, std::size_t stride) const override;
-  std::unique_ptr<Points> subset(const std::int64_t* slots, std::size_t count) const override;
-  std::unique_ptr<SinglePoints> single(const Kernel& kernel) const override;
-  double filled() const override {
-    return static_cast<double>(entries_) / static_cast<double>(size_ * n_features_);
+  void load(std::span<const std::int64_t> slots, Queries<A>& queries) const override;
+  void compare(Base base, const Queries<A>& queries, std::size_t from, std::size_t to, A* out,
+               std::size_t stride) const override;
+  bool sparse() const override { return true; }
+  double entries() const override {
+    return static_cast<double>(entries_) / static_cast<double>(size_ > 0 ? size_ : 1);
   }
+  std::unique_ptr<PointsOf<A>> subset(const std::int64_t* slots, std::size_t count) const override;
+  std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const override;
 
  private:
-  template <typename Column>
-  void push(const Column* column, const double* value, std::size_t count);
-  template <typename Column>
-  void spread(const Column* column, const double* value, std::size_t count, Query& query) const;
-  struct Sparse {  // a query
-    const Wiped<std::int64_t>& touched;
-    const double* value;
-    std::size_t stride;
-    double norm;
-    double at(std::int64_t f) const { return value[static_cast<std::size_t>(f) * stride]; }
-  };
+  using PointsOf<A>::n_features_, PointsOf<A>::size_, PointsOf<A>::norm_;
+  template <typename>
+  friend class SparsePoints;
+  void reserve(std::size_t rows, std::size_t entries);
+  template <typename Column, typename T>
+  void push(const Column* column, const T* value, std::size_t count, double scale = 1.0);
   // What one row adds up to with a query: the dot, or what it adds to the query's L1 norm.
-  template <bool l1>
-  double row_sum(const double* query, std::size_t slot) const;
+  A row_sum(bool l1, const A* query, std::size_t slot) const;
   // Distances to [from, to), from these sums in out[j - from].
-  void from_sums(Base base, const Sparse& query, std::size_t from, std::size_t to,
-                 double* out) const;
-  double sum_of_differences(Base base, const Sparse& query, std::size_t slot) const;
+  void from_sums(Base base, const Queries<A>& queries, std::size_t q, std::size_t from,
+                 std::size_t to, A* out) const;
+  A sum_of_differences(Base base, const Queries<A>& queries, std::size_t q, std::size_t slot) const;
   void compact();
   // The entries of all rows, one row after the other and mostly in the order of the slots. Rows
   // that have left make gaps of zeros, which are closed when they take up half of the room.
   Wiped<std::int32_t> column_;
-  Wiped<double> value_;
+  Wiped<A> value_;
   std::vector<SparseRow> rows_;
   std::size_t entries_ = 0;  // of the rows present
 };
+
+using CsrPoints = SparsePoints<double>;
 
 }  // namespace supple

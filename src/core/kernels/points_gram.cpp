@@ -19,11 +19,10 @@ void PointsGram::set_kernel(const Kernel& kernel) {
 
 double PointsGram::diagonal_value(std::size_t slot) {
   if (constant_diagonal()) return kernel_.at(0.0);
-  double buffer[2 * kLanes];
-  points_->load(slot, query_);
-  kernel_values(kernel_, *points_, query_, slot, slot + 1, buffer);
+  double value[2 * kLanes];
+  compute(slot, slot, slot + 1, value);
   count(1);
-  return buffer[0];
+  return value[0];
 }
 
 void PointsGram::points_appended() {
@@ -56,14 +55,50 @@ bool counts_up(const Slots& slots, std::size_t size) {
   return slots.size() == size;
 }
 
+// The same points as sparse rows where they are mostly zeros (images, counts), or nothing: to skip
+// these saves more than whole vectors gain, provided that values can do without the mean taken off.
+std::unique_ptr<Points> without_zeros(const Kernel& kernel, const Points& points) {
+  constexpr double kSparse = 0.3, kHarmless = 16.0;
+  constexpr std::size_t kEnough = 64;  // points to look at
+  const auto d = static_cast<double>(points.n_features());
+  const double longest = points.largest_norm();  // and no L1 norm exceeds the root of d times this
+  const double reach = kernel.base() == Base::l1_distance ? std::sqrt(d * longest) : longest;
+  const bool rounds = kernel.base() != Base::dot && kernel.gamma * reach > kHarmless;
+  if (rounds || points.sparse()) return nullptr;
+  Queries<double> query(points.n_features(), 1);
+  Wiped<std::int64_t> column;
+  Wiped<double> value;
+  const auto find = [&](std::int64_t slot) {
+    column.clear();
+    value.clear();
+    points.load({&slot, 1}, query);
+    for (std::size_t f = 0; f < points.n_features(); ++f)
+      if (query.at(f, 0) != 0.0) {
+        column.push_back(static_cast<std::int64_t>(f));
+        value.push_back(query.at(f, 0));
+      }
+  };
+  const auto size = static_cast<std::int64_t>(points.size());
+  double seen = 0.0, found = 0.0;
+  for (std::int64_t slot = 0; slot < size; slot += size / kEnough + 1, seen += d) {
+    find(slot);
+    found += static_cast<double>(column.size());
+  }
+  if (found >= kSparse * seen) return nullptr;
+  auto sparse = std::make_unique<CsrPoints>(points.n_features());
+  for (std::int64_t slot = 0; slot < size; ++slot) {
+    find(slot);
+    const std::int64_t offset[] = {0, static_cast<std::int64_t>(column.size())};
+    sparse->append({offset, column.data(), value.data(), 1});
+  }
+  return sparse;
+}
+
 }  // namespace
 
-PointsGram::Chosen PointsGram::choose(const Slots& slots) const {
-  Chosen out;
-  const bool all = counts_up(slots, size());
-  if (!all) out.part = held().subset(slots.data(), slots.size());
-  out.points = all ? &held() : out.part.get();
-  return out;
+std::shared_ptr<const Points> PointsGram::choose(const Slots& slots) const {
+  if (counts_up(slots, size())) return {std::shared_ptr<const Points>(), &held()};
+  return held().subset(slots.data(), slots.size());
 }
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
@@ -81,14 +116,14 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
     }
   }
   if (rest.empty()) return;
-  const Chosen chosen = choose(targets);
-  QueryBlock queries(points_->n_features());
-  const std::size_t width = targets.size() + 2 * kLanes;
+  const std::shared_ptr<const Points> chosen = choose(targets);
+  Queries<double> queries(points_->n_features(), kQueries<double>);
+  const std::size_t width = padded(targets.size());
   std::vector<double> values(kQueries<double> * width);
   for (std::size_t first = 0; first < rest.size(); first += kQueries<double>) {
-    pack(rest, first, queries);
-    kernel_block(kernel_, *chosen.points, queries, 0, targets.size(), values.data(), width);
-    for (std::size_t q = 0; q < std::min(kQueries<double>, rest.size() - first); ++q)
+    const std::size_t here = pack(rest, first, queries);
+    kernel_values(kernel_, *chosen, queries, 0, targets.size(), values.data(), width);
+    for (std::size_t q = 0; q < here; ++q)
       std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
   }
   count(rest.size() * targets.size());
@@ -101,10 +136,8 @@ void PointsGram::forget_copies() {
 
 const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
   if (!single_) {
-    compact_ = points_->without_zeros(kernel_);
-    std::unique_ptr<SinglePoints> all = held().single(kernel_);
-    all->evaluations = &evaluations_;
-    single_ = std::move(all);
+    compact_ = without_zeros(kernel_, *points_);
+    single_ = std::make_shared<SinglePoints>(kernel_, held(), evaluations_);
   }
   return single_;
 }
@@ -120,20 +153,19 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   if (lasting || (sources.size() < kQueries<double> && 4 * targets.size() > size()))
     return Gram::expand(sources, coef, targets);
   if (linear()) return expand_linear(sources, coef, targets);
-  const Chosen chosen = choose(targets);
+  const std::shared_ptr<const Points> chosen = choose(targets);
   std::vector<double> sum(targets.size(), 0.0);
   share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
-    QueryBlock queries(points_->n_features());
+    Queries<double> queries(points_->n_features(), kQueries<double>);
     const std::size_t width = std::min(kTile, padded(end - begin));
     std::vector<double> values(kQueries<double> * width), lost(end - begin, 0.0);
     for (std::size_t first = 0; first < sources.size(); first += kQueries<double>) {
-      pack(sources, first, queries);
       double weight[kQueries<double>] = {};
-      std::copy_n(coef.data() + first, std::min(kQueries<double>, coef.size() - first), weight);
+      std::copy_n(coef.data() + first, pack(sources, first, queries), weight);
       tell([&] { return News{Phase::kernel, first, sources.size()}; });
       for (std::size_t from = begin; from < end; from += width) {
         const std::size_t length = std::min(end, from + width) - from;
-        kernel_block(kernel_, *chosen.points, queries, from, from + length, values.data(), width);
+        kernel_values(kernel_, *chosen, queries, from, from + length, values.data(), width);
         simd().add_block(weight, values.data(), width, sum.data() + from,
                          lost.data() + (from - begin), length);
       }
@@ -149,58 +181,46 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources,
                                               const std::vector<double>& coef,
                                               const Slots& targets) const {
   const std::size_t d = points_->n_features();
-  std::vector<double> lost(d, 0.0);
-  Query w, query;
-  w.value.assign(d, 0.0);
+  Wiped<double> w(d, 0.0), lost(d, 0.0);
+  Queries<double> query(d, 1);
   for (std::size_t k = 0; k < sources.size(); ++k) {
-    points_->load(static_cast<std::size_t>(sources[k]), query);
-    const auto take = [&](std::size_t f) {
-      add_keeping(coef[k] * query.value[f], w.value[f], lost[f]);
-    };
-    if (query.touched.empty())
-      for (std::size_t f = 0; f < d; ++f) take(f);
-    else
-      for (std::int64_t f : query.touched) take(static_cast<std::size_t>(f));
+    held().load({&sources[k], 1}, query);
+    query.each(0, [&](std::size_t f, double v) { add_keeping(coef[k] * v, w[f], lost[f]); });
   }
-  for (std::size_t f = 0; f < d; ++f) w.value[f] += lost[f];
-  std::unique_ptr<Points> part;
-  if (!counts_up(targets, size())) part = points_->subset(targets.data(), targets.size());
-  std::vector<double> out(targets.size() + 2 * kLanes);
-  (part ? *part : *points_).compare(Base::dot, w, 0, targets.size(), out.data());
+  for (std::size_t f = 0; f < d; ++f) w[f] += lost[f];
+  query.put(0, w.data(), 1, 0.0);
+  std::vector<double> out(padded(targets.size()));
+  choose(targets)->compare(Base::dot, query, 0, targets.size(), out.data(), 0);
   out.resize(targets.size());
   return out;
 }
 
 void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
   if (lasting) return Gram::among(slots, out, stride);
-  const std::size_t n = slots.size();
-  const Chosen chosen = choose(slots);
-  const std::size_t blocks = (n + kQueries<double> - 1) / kQueries<double>;
-  // Rows in pairs from both ends, so that the triangles of all threads are alike.
-  share(threads, (blocks + 1) / 2, 1, [&](std::size_t begin, std::size_t end) {
-    QueryBlock queries(points_->n_features());
-    const std::size_t width = n + 2 * kLanes;
-    std::vector<double> values(kQueries<double> * width);
-    const auto fill = [&](std::size_t first) {
-      const std::size_t from = first / kLanes * kLanes;
-      pack(slots, first, queries);
-      kernel_block(kernel_, *chosen.points, queries, from, n, values.data(), width);
-      count(std::min(kQueries<double>, n - first) * (n - from));
-      for (std::size_t q = 0; q < std::min(kQueries<double>, n - first); ++q)
-        std::copy(values.data() + q * width + (first + q - from),
-                  values.data() + q * width + (n - from), out + (first + q) * (stride + 1));
-    };
-    for (std::size_t b = begin; b < end; ++b) {
-      tell([&] { return News{Phase::kernel, n * (b - begin) / (end - begin), n}; });
-      fill(b * kQueries<double>);
-      if (blocks - 1 - b != b) fill((blocks - 1 - b) * kQueries<double>);
-    }
+  const std::size_t n = slots.size(), packs = (n + kQueries<double> - 1) / kQueries<double>;
+  const std::shared_ptr<const Points> chosen = choose(slots);
+  share_both_ends(threads, packs, [&](std::size_t number) {
+    tell([&] { return News{Phase::kernel, std::min(number, packs - number) * n / packs * 2, n}; });
+    Queries<double> queries(points_->n_features(), kQueries<double>);
+    const std::size_t first = number * kQueries<double>, from = first / kLanes * kLanes;
+    const std::size_t width = padded(n - from), here = pack(slots, first, queries);
+    AlignedVector values(kQueries<double> * width);
+    kernel_values(kernel_, *chosen, queries, from, n, values.data(), width);
+    count(here * (n - from));
+    for (std::size_t q = 0; q < here; ++q)
+      std::copy(values.data() + q * width + (first + q - from),
+                values.data() + q * width + (n - from), out + (first + q) * (stride + 1));
   });
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {
-  held().load(slot, query_);
-  kernel_values(kernel_, held(), query_, from, to, out);
+  const auto own = static_cast<std::int64_t>(slot);
+  held().load({&own, 1}, query_);
+  const std::size_t start = from / kLanes * kLanes;
+  if (start == from) return kernel_values(kernel_, held(), query_, from, to, out);
+  std::vector<double> panels(padded(to - start));
+  kernel_values(kernel_, held(), query_, start, to, panels.data());
+  std::copy_n(panels.data() + (from - start), to - from, out);
 }
 
 }  // namespace supple

@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "linalg/aligned.hpp"
 #include "kernels/single.hpp"
+#include "linalg/aligned.hpp"
 
 namespace supple {
 
@@ -21,9 +21,10 @@ class SingleMatrix {
       : points_(std::move(points)),
         threads_(threads),
         stride_(padded(points_->size())),
-        few_(expected > kFew ? 0 : std::max(kLanes, static_cast<std::size_t>(
-                                      kFew * static_cast<double>(points_->size())))),
-        row_(points_->size(), nullptr) {}
+        row_(points_->size(), nullptr) {
+    const auto few = static_cast<std::size_t>(kFew * static_cast<double>(points_->size()));
+    if (expected <= kFew && !points_->sparse()) few_ = std::max(kLanes, few);
+  }
   // The values of example k with all. Valid as long as the matrix.
   const float* row(std::size_t k) {
     if (!row_[k]) row_[k] = compute(k);
@@ -34,11 +35,25 @@ class SingleMatrix {
   }
 
  private:
-  const float* compute(std::size_t k);
+  const float* compute(std::size_t k) {
+    const std::size_t nth = n_asked_++;
+    if (nth < few_) {
+      singly_.resize(few_ * stride_);
+      float* out = singly_.data() + nth * stride_;
+      const auto which = static_cast<std::int32_t>(k);
+      points_->block(&which, 1, 0, points_->size(), &out);
+      return out;
+    }
+    if (all_.empty()) {
+      all_.resize(row_.size() * stride_);
+      points_->among(all_.data(), stride_, threads_);
+    }
+    return all_.data() + k * stride_;
+  }
 
   std::shared_ptr<const SinglePoints> points_;
   std::size_t threads_, stride_;
-  std::size_t few_;  // rows that are computed one by one
+  std::size_t few_ = 0;  // rows that are computed one by one
   std::size_t n_asked_ = 0;
   AlignedSingles singly_, all_;
   std::vector<const float*> row_;  // those that were asked for

@@ -32,8 +32,8 @@ void share(std::size_t threads, std::size_t count, std::size_t grain, const Work
   run_parts(parts, [&](std::size_t part) { work(border(part), border(part + 1)); });
 }
 
-// piece(k) for k < count, pieces from both ends together: where they grow or shrink steadily, as the
-// rows of a triangle do, all threads have alike work.
+// piece(k) for k < count, pieces from both ends together: where they grow or shrink steadily, as
+// the rows of a triangle do, all threads have alike work.
 template <typename Piece>
 void share_both_ends(std::size_t threads, std::size_t count, const Piece& piece) {
   share(threads, (count + 1) / 2, 1, [&](std::size_t from, std::size_t to) {

@@ -1,0 +1,193 @@
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <utility>
+
+#include "kernels/points.hpp"
+
+namespace supple {
+
+template <typename A>
+void SparsePoints<A>::reserve(std::size_t rows, std::size_t entries) {
+  column_.reserve(entries);
+  value_.reserve(entries);
+  rows_.reserve(rows);
+  norm_.reserve(rows);
+}
+
+template <typename A>
+template <typename Column, typename T>
+void SparsePoints<A>::push(const Column* column, const T* value, std::size_t count, double scale) {
+  double norm = 0.0;
+  rows_.push_back({column_.size(), count});
+  column_.insert(column_.end(), column, column + count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const A entry = static_cast<A>(scale * static_cast<double>(value[k]));
+    value_.push_back(entry);
+    norm += static_cast<double>(entry) * static_cast<double>(entry);
+  }
+  entries_ += count;
+  ++size_;
+  this->note_norm(norm);
+}
+
+template <typename A>
+void SparsePoints<A>::append(const CsrView& rows) {
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    const std::int64_t start = rows.offset[i];
+    push(rows.column + start, rows.value + start, rows.offset[i + 1] - start);
+  }
+}
+
+template <typename A>
+void SparsePoints<A>::load(std::span<const std::int64_t> slots, Queries<A>& queries) const {
+  queries.clear();
+  for (std::size_t q = 0; q < slots.size(); ++q)
+    queries.put_sparse(q, columns(slots[q]).data(), values(slots[q]).data(), rows_[slots[q]].count,
+                       norm_[slots[q]]);
+}
+
+template <typename A>
+void SparsePoints<A>::remove(std::size_t slot) {
+  std::swap(rows_[slot], rows_[size_ - 1]);
+  std::swap(norm_[slot], norm_[size_ - 1]);
+  truncate(size_ - 1);
+}
+
+template <typename A>
+void SparsePoints<A>::truncate(std::size_t size) {
+  for (std::size_t slot = size; slot < size_; ++slot) {
+    const SparseRow row = rows_[slot];
+    std::fill_n(column_.data() + row.start, row.count, 0);
+    std::fill_n(value_.data() + row.start, row.count, A(0));
+    entries_ -= row.count;
+  }
+  rows_.resize(size);
+  this->truncate_norms(size);
+  size_ = size;
+  if (2 * entries_ < column_.size()) compact();
+}
+
+template <typename A>
+void SparsePoints<A>::compact() {
+  Wiped<std::int32_t> column;
+  Wiped<A> value;
+  try {
+    column.reserve(entries_);
+    value.reserve(entries_);
+  } catch (const std::bad_alloc&) {  // the gaps stay for now
+    return;
+  }
+  for (std::size_t slot = 0; slot < size_; ++slot) {
+    column.insert(column.end(), columns(slot).begin(), columns(slot).end());
+    value.insert(value.end(), values(slot).begin(), values(slot).end());
+    rows_[slot].start = column.size() - rows_[slot].count;
+  }
+  column_.swap(column);
+  value_.swap(value);
+}
+
+template <typename A>
+A SparsePoints<A>::row_sum(bool l1, const A* query, std::size_t slot) const {
+  const std::int32_t* column = columns(slot).data();
+  const A* value = values(slot).data();
+  A sum = 0;
+  if (l1) {
+    for (std::size_t k = 0; k < rows_[slot].count; ++k)
+      sum += std::abs(query[column[k]] - value[k]) - std::abs(query[column[k]]);
+  } else {
+#pragma omp simd reduction(+ : sum)
+    for (std::size_t k = 0; k < rows_[slot].count; ++k) sum += value[k] * query[column[k]];
+  }
+  return sum;
+}
+
+template <typename A>
+void SparsePoints<A>::compare(Base base, const Queries<A>& queries, std::size_t from,
+                              std::size_t to, A* out, std::size_t stride) const {
+  const bool l1 = base == Base::l1_distance;
+  if (queries.width() == 1)
+    for (std::size_t j = from; j < to; ++j) out[j - from] = row_sum(l1, queries.data(), j);
+  else
+    simd_of<A>().compare_sparse(l1, queries.data(), rows_.data() + from, column_.data(),
+                                value_.data(), to - from, out, stride);
+  for (std::size_t q = 0; base != Base::dot && q < queries.width(); ++q)
+    from_sums(base, queries, q, from, to, out + q * stride);
+}
+
+// |x|^2 + |z|^2 - 2 x'z needs only the features that both have, and |x - z| that of the norm |z|
+// and of features of x. They lose as many digits as the norms exceed the distance by: where these
+// are more than a few bits (examples far from the origin, copies), or the norms overflow, the
+// differences themselves are added up.
+template <typename A>
+void SparsePoints<A>::from_sums(Base base, const Queries<A>& queries, std::size_t q,
+                                std::size_t from, std::size_t to, A* out) const {
+  constexpr A kFewBits = A(1) / A(16);
+  constexpr std::size_t kPiece = 64;  // looked through again only where some are lost
+  const bool l1 = base == Base::l1_distance;
+  A own = static_cast<A>(l1 ? 0.0 : queries.norm(q));
+  for (std::size_t k = 0; l1 && k < queries.touched(q).size(); ++k)
+    own += std::abs(queries.at(queries.touched(q)[k], q));
+  const A* norm = norm_.data() + from;
+  const A share = l1 ? A(0) : A(1), factor = l1 ? A(1) : A(-2);  // of the norm, of the sum
+  for (std::size_t start = 0; start < to - from; start += kPiece) {
+    const std::size_t stop = std::min(to - from, start + kPiece);
+    int any_lost = 0;
+    const auto lost = [&](std::size_t k) {
+      return !(out[k] > kFewBits * (own + share * norm[k]));
+    };
+#pragma omp simd reduction(| : any_lost)
+    for (std::size_t k = start; k < stop; ++k) {
+      out[k] = own + share * norm[k] + factor * out[k];
+      any_lost |= lost(k) ? 1 : 0;
+    }
+    for (std::size_t k = start; any_lost != 0 && k < stop; ++k)
+      if (lost(k)) out[k] = sum_of_differences(base, queries, q, from + k);
+  }
+}
+
+// Over the union of the two patterns.
+template <typename A>
+A SparsePoints<A>::sum_of_differences(Base base, const Queries<A>& queries, std::size_t q,
+                                      std::size_t slot) const {
+  const auto size = [&](A x) { return base == Base::l1_distance ? std::abs(x) : x * x; };
+  const std::span<const std::int32_t> column = columns(slot);
+  const A* value = values(slot).data();
+  auto f = queries.touched(q).begin();
+  const auto end = queries.touched(q).end();
+  A sum = 0;
+  for (std::size_t k = 0; k < column.size(); ++k) {
+    for (; f != end && *f < column[k]; ++f) sum += size(queries.at(*f, q));
+    const bool both = f != end && *f == column[k];
+    sum += size(both ? value[k] - queries.at(*f, q) : value[k]);
+    f += both;
+  }
+  for (; f != end; ++f) sum += size(queries.at(*f, q));
+  return sum;
+}
+
+template <typename A>
+std::unique_ptr<PointsOf<float>> SparsePoints<A>::single(double scale, bool) const {
+  auto copy = std::make_unique<SparsePoints<float>>(n_features_);
+  copy->reserve(size_, entries_);
+  for (std::size_t slot = 0; slot < size_; ++slot)
+    copy->push(columns(slot).data(), values(slot).data(), rows_[slot].count, scale);
+  return copy;
+}
+
+template <typename A>
+std::unique_ptr<PointsOf<A>> SparsePoints<A>::subset(const std::int64_t* slots,
+                                                     std::size_t count) const {
+  auto part = std::make_unique<SparsePoints>(n_features_);
+  std::size_t entries = 0;
+  for (std::size_t k = 0; k < count; ++k) entries += rows_[slots[k]].count;
+  part->reserve(count, entries);
+  for (std::size_t k = 0; k < count; ++k)
+    part->push(columns(slots[k]).data(), values(slots[k]).data(), rows_[slots[k]].count);
+  return part;
+}
+
+template class SparsePoints<double>;
+template class SparsePoints<float>;
+
+}  // namespace supple
