@@ -18,7 +18,7 @@ def main() -> None:
             "pip install 'supple[workbench]'."
         )
     for stream in (sys.stdout, sys.stderr):
-        # A curve of bars must not end the command on a terminal that cannot show it.
+        # A terminal that cannot encode bars must not end the command.
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")
     sys.exit(run())

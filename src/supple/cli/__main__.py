@@ -1,4 +1,4 @@
-"""Let ``python -m supple.cli`` be the command."""
+"""``python -m supple.cli`` runs the command."""
 
 from supple.cli import main
 

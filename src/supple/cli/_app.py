@@ -1,4 +1,4 @@
-"""The commands put together, and how their errors reach the user: as one sentence each."""
+"""The commands, and their error messages of one sentence each."""
 
 import warnings
 from collections.abc import Sequence
@@ -65,7 +65,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             _say(str(error))
             code = _FAILURE if isinstance(error, ImportError) else _MISTAKE
         except Exception as error:
-            # Wrong options: typer raises what click raised, from a module of its own.
+            # Wrong options: typer raises its own copies of the errors of click.
             if not hasattr(error, "format_message"):
                 raise
             _say(f"{error.format_message()} {_hint(error)}")

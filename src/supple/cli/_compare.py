@@ -63,7 +63,7 @@ def compare(
     folder: opt.Folder = None,
     as_json: opt.Json = False,
 ) -> None:
-    """Run the study that the options describe, and show what came out."""
+    """Run the study that the options describe, and show its results."""
     spec = StudySpec(machines=tuple(MachineSpec(key, key) for key in STUDY_MACHINES))
     if config is not None:
         spec = _read_config(config)
@@ -94,7 +94,7 @@ def compare(
 
 
 def _run(spec: StudySpec, rope: float, folder: Path | None, as_json: bool) -> None:
-    compare_machines([], rope)  # a wrong rope must not show after minutes of work
+    compare_machines([], rope)  # raise for a wrong rope before the work
     table = table_named(spec.data.name) if spec.data.source == "file" else None
     if table is not None:
         for note in data_of(spec.data, table=table).notes:
@@ -125,7 +125,7 @@ def _read_config(path: Path) -> StudySpec:
 
 
 def _on_data(spec: StudySpec, data: DataSpec) -> StudySpec:
-    """Return a study of other data, by the protocol that suits them."""
+    """Return the study with other data, and a protocol that suits them."""
     title = "standard input" if data.name == "-" else Path(data.name).name
     protocol = "prequential" if data.source == "generator" else spec.protocol
     return replace(spec, name=title, data=data, protocol=protocol)
@@ -163,7 +163,7 @@ def _test(spec: StudySpec, records: Sequence[StudyRecord]) -> str:
 
 
 def _show_verdicts(records: Sequence[StudyRecord], rope: float) -> None:
-    """Print how all machines fare against the most accurate one."""
+    """Print the comparison of all machines with the most accurate one."""
     pairs = compare_machines(records, rope)
     known = [each for each in summarise(records) if each.accuracy is not None]
     if not pairs or not known:

@@ -1,4 +1,4 @@
-"""`supple data`: the data sets that are there, what they hold, and where they lie."""
+"""`supple data`: list, describe and locate data sets."""
 
 import json
 import os
@@ -32,7 +32,7 @@ def _data(context: typer.Context) -> None:
 
 @app.command("list")
 def list_sets(as_json: _Json = False) -> None:
-    """List the data sets that are there, and the generators of streams."""
+    """List the available data sets and generators of streams."""
     rows = [
         {
             "name": name,
@@ -71,7 +71,7 @@ def info(
     ],
     as_json: _Json = False,
 ) -> None:
-    """Tell what a data set or a file holds."""
+    """Describe a data set or a file."""
     spec = data_named(name)
     if spec.source == "file":
         _table_info(table_named(spec.name), as_json)
@@ -135,7 +135,7 @@ def path(
         str | None, typer.Argument(help="A data set; left out: the folders of all.")
     ] = None,
 ) -> None:
-    """Print where data sets lie on this machine."""
+    """Print the folders of data sets on this machine."""
     shipped = Path(str(files("supple.datasets").joinpath("data")))
     folder = os.environ.get(FOLDER_VARIABLE)
     if name is None:

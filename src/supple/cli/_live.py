@@ -1,4 +1,4 @@
-"""A study while it runs: a table that lives on a terminal, plain lines elsewhere."""
+"""A running study: a live table on a terminal, plain lines elsewhere."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ TITLES = ("machine", "accuracy", "± sd", "curve", "vectors", "fit s", "predict 
 
 
 def watch(spec: StudySpec, records: Iterator[StudyRecord], *, quiet: bool) -> list[StudyRecord]:
-    """Let a study run to its end, show on stderr how it fares, and return its records."""
+    """Run a study to its end, show the progress on stderr, and return the records."""
     if quiet:
         return list(records)
     return _on_terminal(spec, records) if errors().is_terminal else _in_lines(spec, records)
@@ -31,7 +31,7 @@ def _on_terminal(spec: StudySpec, records: Iterator[StudyRecord]) -> list[StudyR
         for record in records:
             found.append(record)
             now = time.monotonic()
-            if now - shown > 0.12:  # a picture for each of many records would cost more than they
+            if now - shown > 0.12:  # drawing after each record would cost more than the work
                 shown = now
                 rows = [TITLES, *table_rows(found, console.encoding)]
                 live.update(Group(table_of(rows), Text(clock.line(found), "dim")), refresh=True)
@@ -51,7 +51,7 @@ def _in_lines(spec: StudySpec, records: Iterator[StudyRecord]) -> list[StudyReco
 
 
 class Clock:
-    """Tells how far a study has come and how long it will take, as a line of text."""
+    """The progress of a study and the remaining time, as a line of text."""
 
     def __init__(self, spec: StudySpec) -> None:
         self._spec = spec
@@ -67,7 +67,7 @@ class Clock:
         )
 
     def share(self, done: int, total: int) -> float:
-        """Return which share of the work is done: a record costs as the square of its size."""
+        """Return the share of work done; the cost of a record grows as the square of its size."""
         machines, repetitions = len(self._spec.machines), self._spec.repetitions
         points = max(1, total // (machines * repetitions))
         costs = [(1 + i // machines) ** 2 for i in range(points * machines)]

@@ -11,7 +11,7 @@ from supple.study import MACHINES, STUDY_MACHINES
 
 
 class Order(StrEnum):
-    """In which order examples arrive."""
+    """Order of arrival."""
 
     RANDOM = "random"
     AS_IS = "as-is"
@@ -20,14 +20,14 @@ class Order(StrEnum):
 
 
 class Protocol(StrEnum):
-    """What predictions are scored."""
+    """Which predictions are scored."""
 
     HELD_OUT = "held-out"
     PREQUENTIAL = "prequential"
 
 
 class Prepare(StrEnum):
-    """What is done to features."""
+    """Scaling of features."""
 
     STANDARDISE = "standardise"
     NONE = "none"

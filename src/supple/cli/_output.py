@@ -49,7 +49,7 @@ def show_table(rows: Sequence[tuple[str, ...]], left: Sequence[int] = (0,)) -> N
 
 
 def sparkline(values: Sequence[float | None], low: float, high: float, encoding: str) -> str:
-    """Return a curve in one line of text; values that are unknown are blanks.
+    """Return a curve in one line of text; unknown values are blanks.
 
     Examples
     --------

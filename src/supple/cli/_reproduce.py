@@ -24,7 +24,7 @@ def reproduce(
     ] = Path("supple-experiments"),
 ) -> None:
     """Repeat the experiments of a paper."""
-    from supple import experiments  # which takes a while
+    from supple import experiments  # slow to import
 
     def report(line: str) -> None:
         out().print(line, highlight=False, soft_wrap=True)

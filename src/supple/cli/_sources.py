@@ -1,4 +1,4 @@
-"""What a user means by the name of data: a set, a file, standard input or a generator."""
+"""Names of data: a set, a file, standard input or a generator."""
 
 import ast
 import difflib
@@ -17,13 +17,13 @@ _STDIN = "-"
 
 
 def complete_names(incomplete: str) -> list[str]:
-    """Return the names of data, other than files, that begin so; for the shell's completion."""
+    """Return names of data, except files, with this beginning, for completion in the shell."""
     known = {*names(), *names("folder"), *GENERATORS}
     return sorted(name for name in known if name.startswith(incomplete))
 
 
 def data_named(text: str) -> DataSpec:
-    """Return the data that a user means by `text`.
+    """Return the data that `text` names.
 
     Examples
     --------

@@ -24,7 +24,7 @@ def workbench(
 ) -> None:
     """Open the workbench, a page in the browser to compare machines and play with them."""
     try:
-        page = import_module("supple.workbench")  # with its server, only when it is asked for
+        page = import_module("supple.workbench")  # the server is slow to import
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("supple"):
             raise
@@ -41,7 +41,7 @@ def workbench(
 
 
 def _check_free(host: str, port: int) -> None:
-    """Raise unless the port can be listened on: the server would end with a traceback."""
+    """Raise if the port is in use: the server itself would end with a traceback."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         with socket.socket(family, socket.SOCK_STREAM) as probe:

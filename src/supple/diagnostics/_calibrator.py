@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags, get_tags
 
-from supple.diagnostics._conformal_checks import held
+from supple.diagnostics._conformal_base import held
 from supple.diagnostics._leave_one_out import leave_one_out
 from supple.diagnostics._probabilities import FITS, Map
 from supple.errors import InfeasibleError, InvalidInputError, PrecomputedUpdateError

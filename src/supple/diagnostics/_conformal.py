@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_random_state
 
 from supple.diagnostics._candidates import Candidates, Scores, first_equals, score_all
 from supple.diagnostics._checks import examine
-from supple.diagnostics._conformal_checks import check_level, fresh, held
+from supple.diagnostics._conformal_base import ConformalPredictor, check_level, fresh, held
 from supple.errors import InvalidInputError
 from supple.estimators import SVC
 from supple.estimators._batch import check_batch, check_query
@@ -28,7 +28,7 @@ __all__ = ["ConformalClassifier"]
 _AT_A_TIME = 64  # queries in the machines at a time
 
 
-class ConformalClassifier(ClassifierMixin, BaseEstimator):
+class ConformalClassifier(ClassifierMixin, ConformalPredictor):
     r"""Full conformal prediction with an exact support vector classifier.
 
     For each query and each possible label, the example is added to the classifier exactly, the
@@ -157,21 +157,6 @@ class ConformalClassifier(ClassifierMixin, BaseEstimator):
     def _begin(self, estimator: Any) -> Self:
         self._random = check_random_state(self.random_state)
         self.estimator_ = estimator
-        return self
-
-    def forget(self, ids: IdsLike) -> Self:
-        """Remove examples exactly, as if they had never been learned.
-
-        Parameters
-        ----------
-        ids : int, str or other hashable, or iterable of these
-            Their ids, see ``estimator_.ids_``.
-
-        Returns
-        -------
-        self : object
-        """
-        held(self).forget(ids)
         return self
 
     @property

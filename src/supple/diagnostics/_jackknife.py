@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import RegressorMixin
 
 from supple._core import MemberValues, gather_margin, make_ready_for_paths
 from supple.diagnostics._checks import check_two, examine, warn_inexact
-from supple.diagnostics._conformal_checks import check_level, fresh, held
+from supple.diagnostics._conformal_base import ConformalPredictor, check_level, fresh, held
 from supple.engine import State
 from supple.estimators import SVR
 from supple.estimators._batch import check_query
@@ -25,7 +25,7 @@ from supple.solvers import solve
 __all__ = ["ConformalRegressor"]
 
 
-class ConformalRegressor(RegressorMixin, BaseEstimator):
+class ConformalRegressor(RegressorMixin, ConformalPredictor):
     r"""Jackknife+ intervals of an exact support vector regression.
 
     With :math:`f^{\setminus i}` the function without example :math:`i` and
@@ -110,21 +110,6 @@ class ConformalRegressor(RegressorMixin, BaseEstimator):
         """
         estimator = getattr(self, "estimator_", None) or fresh(self, SVR, EpsSVR)
         self.estimator_ = estimator.partial_fit(X, y, ids=ids)
-        return self
-
-    def forget(self, ids: IdsLike) -> Self:
-        """Remove examples exactly, as if they had never been learned.
-
-        Parameters
-        ----------
-        ids : int, str or other hashable, or iterable of these
-            Their ids, see ``estimator_.ids_``.
-
-        Returns
-        -------
-        self : object
-        """
-        held(self).forget(ids)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""How claims are judged: each function makes a judge of rows."""
+"""Judges of claims: each function returns a judge of rows."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def falls(
 ) -> Judge:
     """Judge whether the value falls at every step `along` an axis.
 
-    With `within_error`, a rise by no more than the row's "standard error" is no break.
+    With `within_error`, a rise by at most the row's "standard error" is allowed.
     """
 
     def judge(rows: list[Row]) -> Verdict:

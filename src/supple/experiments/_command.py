@@ -1,4 +1,4 @@
-"""The command: which paper, which item, how large, where to."""
+"""The command `reproduce`."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def reproduce(
     *,
     report: Callable[[str], None] = print,
 ) -> dict[str, Result]:
-    """Repeat the experiments of a paper and write tables and pictures beside its numbers.
+    """Repeat the experiments of a paper and write tables and pictures with its numbers.
 
-    Finished cells are kept: after an interruption the same call goes on, to the same files.
+    Finished cells are stored: after an interruption the same call continues.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ def reproduce(
     out : str or Path, default="supple-experiments"
         Folder for results: CSV, JSON and Markdown of each item, its figures as PNG and SVG.
     report : callable, default=print
-        Gets lines of text about the progress.
+        Receives lines of text about the progress.
 
     Returns
     -------
     dict of str to Result
-        What the items gave.
+        Results by item.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What an experiment is: data, machines, protocol, the paper's numbers, the claim, as data."""
+"""Declarations of experiments: data, machines, protocol, the paper's numbers, claims."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = [
     "printed",
 ]
 
-Cell = dict[str, Any]  # one point of the grid with all settings: what a protocol gets
+Cell = dict[str, Any]  # the argument of a protocol: one point of the grid with all settings
 Values = Mapping[tuple[str, ...], float]
 
 
@@ -45,16 +45,16 @@ class Row:
 
 
 class Verdict(NamedTuple):
-    """Whether a claim holds, with the figures that say so."""
+    """Whether a claim holds, with the supporting figures."""
 
     holds: bool
     text: str
-    of_rows: tuple[tuple[Row, bool], ...] = ()  # those that were compared, one by one
+    of_rows: tuple[tuple[Row, bool], ...] = ()  # the compared rows
 
 
 @dataclass(frozen=True)
 class Claim:
-    """Something the paper says, and how it is judged by rows."""
+    """A statement of the paper, and its judge."""
 
     text: str
     judge: Callable[[list[Row]], Verdict]
@@ -63,7 +63,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Table:
-    """How rows are laid out: one line for each value of `rows`, one column for each of `columns`.
+    """The layout: one line for each value of `rows`, one column for each of `columns`.
 
     A row belongs to a table if it has exactly these labels.
     """
@@ -96,19 +96,19 @@ class Item:
     Attributes
     ----------
     name, title, what : str
-        Its name on the command line, its title, and what is done.
+        Its name on the command line, its title, and a description.
     protocol : str
         The name of the function that runs a cell.
     axes : mapping of str to tuple
         The grid: the product of these values is the list of cells.
     settings : mapping
-        What is the same in all cells.
+        Settings of all cells.
     per : mapping of str to mapping
         Settings that depend on the value of an axis: ``{"data": {"sonar": {"gamma": 0.01}}}``.
     quick : mapping
         Axes and settings that ``--quick`` replaces.
     stand_ins : mapping of str to str
-        For data that do not come with supple: the generated ones that take their place.
+        Generated data that replace data which do not come with supple.
     table : Table
         The layout.
     paper : mapping of str to mapping
@@ -142,11 +142,11 @@ class Item:
         Parameters
         ----------
         quick : bool
-            Whether axes and settings of `quick` take effect, and stand-ins for all that is large.
+            Whether to use axes and settings of `quick`, and stand-ins for large data.
         seed : int
             Seed of everything random.
         present : callable
-            Says whether data that have a stand-in are here.
+            Returns whether data with a stand-in are available.
         """
         changes = self.quick if quick else {}
         axes = {name: changes.get(name, values) for name, values in self.axes.items()}
@@ -194,7 +194,7 @@ class Paper:
 
 
 def key_of(cell: Cell) -> str:
-    """Return the hash of a declaration, by which a finished cell is found again."""
+    """Return the hash of a declaration, the key of a finished cell."""
     text = json.dumps(cell, sort_keys=True, ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 

@@ -1,4 +1,4 @@
-"""Markdown of results: a section for each item, a page for each paper. No number is typed."""
+"""Markdown of results: a section for each item, a page for each paper."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def section(item: Item, result: Result, *, pictures: str | None) -> str:
     Parameters
     ----------
     item : Item
-        What was run.
+        The item.
     result : Result
-        What it gave.
+        Its result.
     pictures : str or None
-        Where its pictures are, as seen from the page; None if there are none.
+        Folder of its pictures relative to the page; None if there are none.
     """
     parts = [f"## {item.title}", item.what]
     if result.quick:
@@ -124,7 +124,7 @@ def page(paper: Paper, results: dict[str, Result]) -> str:
     paper : Paper
         The paper.
     results : dict of str to Result
-        What its items gave. Those that are missing are named.
+        Results by item; the page names missing items.
     """
     pictures = f"images/{paper.name}-"
     parts = [
@@ -145,7 +145,7 @@ def page(paper: Paper, results: dict[str, Result]) -> str:
 
 
 def index(papers: Collection[Paper], results: dict[str, dict[str, Result]]) -> str:
-    """Return the page that leads to the others, with the numbered claims.
+    """Return the index page, with the numbered claims.
 
     Parameters
     ----------

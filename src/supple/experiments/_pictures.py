@@ -1,4 +1,4 @@
-"""Pictures of rows, as PNG and SVG. matplotlib is imported when one is drawn."""
+"""Pictures of rows, as PNG and SVG."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MISSING = "no pictures: matplotlib is not installed (pip install 'supple[plots]'
 
 
 def available() -> bool:
-    """Say whether pictures can be drawn."""
+    """Return whether pictures can be drawn."""
     return find_spec("matplotlib") is not None
 
 
@@ -30,11 +30,11 @@ def draw(folder: Path, item: Item, result: Result) -> list[Path]:
     Parameters
     ----------
     folder : Path
-        Where to.
+        Target folder.
     item : Item
-        What was run.
+        The item.
     result : Result
-        What it gave.
+        Its result.
     """
     if not item.figures:
         return []
@@ -42,7 +42,7 @@ def draw(folder: Path, item: Item, result: Result) -> list[Path]:
     from matplotlib.figure import Figure
 
     paths = []
-    # The same rows give the same file: no date, and ids that do not change.
+    # Reproducible files: no date, and constant ids.
     with matplotlib.rc_context({"svg.hashsalt": "supple"}):
         for each in item.figures:
             figure = Figure(layout="constrained")

@@ -1,4 +1,4 @@
-"""Puts the results of full runs where the documentation has them, and writes its pages."""
+"""Copies the results of full runs to the documentation, and writes its pages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["pages", "publish"]
 
 
 def publish(out: Path, folder: Path) -> Iterator[str]:
-    """Copy full results and pictures from `out`, write the pages, and say what was done.
+    """Copy full results and pictures from `out`, write the pages, and report it.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def _copy(out: Path, folder: Path, paper: Paper, item: str) -> None:
 
 
 def pages(results: Path) -> dict[str, str]:
-    """Return the text of each page that the results in a folder give, by its file name."""
+    """Return the pages of the results in a folder, by file name."""
     found = {paper.name: read(results, paper) for paper in PAPERS.values()}
     texts = {f"{paper.name}.md": page(paper, found[paper.name]) for paper in PAPERS.values()}
     return {"README.md": index(PAPERS.values(), found), **texts}

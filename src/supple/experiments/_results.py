@@ -1,4 +1,4 @@
-"""From what the cells gave to rows, and from rows to CSV, JSON and Markdown."""
+"""Rows from the outcomes of cells, and their output as CSV, JSON and Markdown."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ __all__ = ["Result", "collect", "write"]
 
 @dataclass(frozen=True)
 class Result:
-    """What an item gave.
+    """The result of an item.
 
     Attributes
     ----------
     rows : list of Row
         In the order of the grid.
     quick : bool
-        Whether it is of the small form.
+        Whether it comes from a quick run.
     seed : int
         The seed.
     stand_ins : tuple of str
-        Generated data that took the place of data that are not here.
+        Generated data that replaced missing data.
     """
 
     rows: list[Row]
@@ -47,16 +47,16 @@ class Result:
 def collect(
     item: Item, finished: list[tuple[Cell, list[Outcome]]], *, quick: bool, seed: int
 ) -> Result:
-    """Make rows of what the cells gave.
+    """Return the rows of finished cells.
 
     Parameters
     ----------
     item : Item
-        What was run.
+        Paper and item.
     finished : list of (cell, outcomes)
         All its cells.
     quick : bool
-        Whether it was the small form.
+        Whether it was a quick run.
     seed : int
         Its seed.
     """
@@ -81,7 +81,7 @@ def _row(item: Item, labels: dict[str, str], measure: str, values: list[float | 
 
 
 def _short(value: Any) -> Any:
-    """Return a number with six digits: more would be noise, and differ from machine to machine."""
+    """Return a number with six digits: further ones differ between computers."""
     return None if value is None else float(f"{value:.6g}")
 
 
@@ -151,16 +151,16 @@ def verdict_of(row: Row, verdicts: list[Verdict]) -> str:
 
 
 def write(folder: Path, paper: Paper, item: Item, result: Result, text: str) -> list[Path]:
-    """Write the three files of an item, each as a whole or not at all.
+    """Write the three files of an item, each atomically.
 
     Parameters
     ----------
     folder : Path
-        Where to.
+        Target folder.
     paper, item : Paper, Item
-        What was run.
+        Paper and item.
     result : Result
-        What it gave.
+        Its result.
     text : str
         The section of the page.
     """

@@ -1,4 +1,4 @@
-"""Runs the cells of items: in this process or in several, with progress, keeping what is done."""
+"""Runs the cells of items, in one process or several, and stores finished cells."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ Report = Callable[[str], None]
 def run(
     item: Item, store: Store, *, quick: bool, seed: int, jobs: int, report: Report
 ) -> list[tuple[Cell, list[Outcome]]]:
-    """Run the cells of an item that are not finished and return what all of them gave.
+    """Run the unfinished cells of an item and return the outcomes of all.
 
     Parameters
     ----------
     item : Item
-        What to run.
+        The item.
     store : Store
-        Where finished cells are looked for and kept.
+        Store of finished cells.
     quick : bool
-        Whether to run the small form.
+        Whether to run the quick form.
     seed : int
         Seed of everything random.
     jobs : int
         Number of processes.
     report : callable
-        Gets a line of text when a cell is finished.
+        Receives a line of text when a cell is finished.
     """
     cells = item.cells(quick=quick, seed=seed, present=present)
     missing = [cell for cell in cells if store.find(cell) is None]
@@ -55,7 +55,7 @@ def run(
 
 
 class _Clock:
-    """Says how far a run has come, and how long the rest will take."""
+    """Reports the progress of a run and the remaining time."""
 
     def __init__(self, item: Item, cells: list[Cell], store: Store, quick: bool, jobs: int) -> None:
         known = [store.seconds(cell) for cell in cells]
@@ -67,14 +67,14 @@ class _Clock:
     def line(self, seconds: float) -> str:
         self._times.append(seconds)
         done = len(self._times)
-        # What was declared counts as one cell: the first ones may be far from typical.
+        # The declared time counts as one cell: the first cells may not be typical.
         mean = (sum(self._times) + self._guess) / (done + 1)
         left = (self._total - done) * mean / self._jobs
         return f"{self._name}: {done} of {self._total} cells, about {duration(left)} left"
 
 
 def duration(seconds: float) -> str:
-    """Return a time as a person would say it.
+    """Return a time in words.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _work(cell: Cell) -> tuple[list[Outcome], float]:
 
 
 def _execute(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, list[Outcome], float]]:
-    """Yield cells with what they gave, in the order in which they finish."""
+    """Yield cells with their outcomes, in the order in which they finish."""
     if jobs == 1 or len(cells) < 2:
         for cell in cells:
             outcomes, seconds = _work(cell)
@@ -103,7 +103,7 @@ def _execute(cells: list[Cell], jobs: int) -> Iterator[tuple[Cell, list[Outcome]
         running: dict[Future[tuple[list[Outcome], float]], Cell] = {}
         rest = iter(cells)
         while True:
-            # Few are handed out ahead, so that an interruption has little to call off.
+            # Submit few ahead, so that an interruption has little to cancel.
             for cell in rest:
                 running[pool.submit(_work, cell)] = cell
                 if len(running) >= 2 * jobs:
@@ -124,15 +124,15 @@ def _pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
         yield pool
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
-        for worker in active_children():  # what they are at would be lost anyhow
+        for worker in active_children():  # their present work is lost anyway
             worker.kill()
         raise
     pool.shutdown()
 
 
 def _leave_with(parent: int) -> None:
-    """End this worker when its parent has been killed; else it would wait for work for ever."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it and calls the work off
+    """End this worker when its parent was killed; otherwise it would wait for ever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles it
 
     def watch() -> None:
         while os.getppid() == parent:

@@ -1,4 +1,4 @@
-"""Finished cells on disk: one line of JSON each, which a kill leaves whole or takes away whole."""
+"""Finished cells on disk: one line of JSON each, written atomically."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ Outcome = dict[str, Any]  # {"labels": {name: str}, "values": {measure: [number 
 class Store:
     """The finished cells of one paper.
 
-    A line is appended by one call of the operating system. Should the machine stop in the midst of
-    it, the rest of a line is taken away when the store is opened again. So are cells of other
-    versions of supple, whose machines or protocols may differ.
+    A line is appended by one system call. A truncated line is removed when the store is opened
+    again, as are cells of other versions of supple, whose machines or protocols may differ.
 
     Parameters
     ----------
@@ -58,7 +57,7 @@ class Store:
                     continue
                 self._found[entry["key"]] = (entry["outcomes"], entry["seconds"])
             except (ValueError, KeyError, TypeError):
-                continue  # an empty line, or one that was cut short
+                continue  # an empty or truncated line
             whole.append(line)
         if lines != [*whole, b""]:
             fresh = self.path.with_suffix(".new")
@@ -66,24 +65,24 @@ class Store:
             os.replace(fresh, self.path)
 
     def find(self, cell: Cell) -> list[Outcome] | None:
-        """Return what a cell gave, None if it is not finished."""
+        """Return the outcomes of a cell, None if it is not finished."""
         entry = self._found.get(key_of(cell))
         return None if entry is None else entry[0]
 
     def seconds(self, cell: Cell) -> float | None:
-        """Return how long a finished cell took."""
+        """Return the seconds that a finished cell took."""
         entry = self._found.get(key_of(cell))
         return None if entry is None else entry[1]
 
     def add(self, cell: Cell, outcomes: list[Outcome], *, seconds: float) -> None:
-        """Keep what a cell gave."""
+        """Store the outcomes of a cell."""
         key = key_of(cell)
         entry = {"key": key, "version": VERSION, "seconds": round(seconds, 3), "cell": cell}
         entry["outcomes"] = outcomes
         line = json.dumps(entry).encode() + b"\n"
         file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         try:
-            while line:  # a full disk may take a part of it; the rest fails or follows
+            while line:  # a full disk may accept only a part
                 line = line[os.write(file, line) :]
             os.fsync(file)
         finally:

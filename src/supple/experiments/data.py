@@ -32,11 +32,11 @@ _CATEGORIES = {
     ),
     "text_reuters_r52": ("earn", "acq", "crude", "trade", "money-fx"),
 }  # fmt: skip
-_LARGEST_CATEGORY = 520  # as many of each, where Reuters has thousands of the first two
+_LARGEST_CATEGORY = 520  # Reuters has thousands of the first two
 
 
 def present(name: str) -> bool:
-    """Say whether a large set is in the folder that SUPPLE_DATA names."""
+    """Return whether a large set is in the folder SUPPLE_DATA."""
     return name in names("folder")
 
 
@@ -146,7 +146,7 @@ def digits(name: str) -> tuple[Any, NDArray[Any], Any, NDArray[Any]]:
 
 @lru_cache(maxsize=1)
 def series(name: str, seed: int) -> Data:
-    """Return a multichannel series in order of time, and 1 where the state is the other one."""
+    """Return a multichannel series in order of time, and its state, 0 or 1."""
     if name == GENERATED_SERIES:
         return _generated_series(seed)
     data = load(name, scaled=False, download_if_missing=False)

@@ -1,4 +1,4 @@
-"""A study as data: which machines are compared, how, and what came out."""
+"""A study as data: machines, protocol and results."""
 
 from supple.study._bayes import PairVerdict, compare_machines, correlated_t_test
 from supple.study._data import GENERATORS, Data, data_of, load

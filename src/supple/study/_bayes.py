@@ -1,4 +1,4 @@
-"""How probable it is that one machine is better than another: Bayesian correlated t-test."""
+"""The probability that one machine is better than another: Bayesian correlated t-test."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["PairVerdict", "compare_machines", "correlated_t_test"]
 
 @dataclass(frozen=True)
 class PairVerdict:
-    """What is believed of two machines after all repetitions.
+    """The posterior comparison of two machines after all repetitions.
 
     Attributes
     ----------
@@ -66,9 +66,9 @@ def compare_machines(records: Iterable[StudyRecord], rope: float = 0.01) -> list
 
         sqrt((1 / n + rho / (1 - rho)) s²),    rho = n_test / (n_train + n_test),
 
-    where s² is their variance and rho the correlation that comes of training sets which overlap.
-    In the prequential protocol rho = 0: the differences are those of random orders of arrival, or
-    of new streams of a generator, and what is said holds for more of these.
+    where s² is their variance and rho their correlation due to overlapping training sets. In the
+    prequential protocol rho = 0: the differences come from random orders of arrival or new streams
+    of a generator, and the result refers to these.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From a description of the data to the numbers that machines learn."""
+"""Loading and preparation of the data of a study."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -20,12 +20,12 @@ __all__ = ["GENERATORS", "Data", "data_of", "load"]
 
 GENERATORS = ("rotating_gaussians", "shifting_gaussians", "sea", "stagger", "hyperplane")
 _MOST_CLASSES = 100
-_NAMES_ROWS = 0.5  # a nominal column with more values than this share of the rows names them
+_NAMES_ROWS = 0.5  # a nominal column with a larger share of different values is an id
 
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """What machines learn: numbers, classes, and the columns by which rows can be sorted.
+    """Features, classes, and the columns that rows can be sorted by.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Data:
     keys : mapping of str to ndarray
         Columns of the original.
     notes : tuple of str
-        What was done to the original, in sentences.
+        Sentences about changes of the original.
     """
 
     X: Any
@@ -70,7 +70,7 @@ def load(
     spec : DataSpec
         Which data.
     folder : str or Path, default=None
-        Where the path of a file begins; None is the working folder.
+        Folder of relative paths; None is the working folder.
     table : Table, default=None
         The table, if it has been read already.
     seed : int, default=0
@@ -90,7 +90,7 @@ def load(
 def data_of(
     spec: DataSpec, folder: str | Path | None = None, *, table: Table | None = None, seed: int = 0
 ) -> Data:
-    """Return the data as `load` does, with what is known of the original."""
+    """Return the data as `load` does, with information on the original."""
     spec.check()
     if spec.source == "file":
         if table is None:
@@ -151,7 +151,7 @@ def _from_table(table: Table, target: str | None) -> Data:
 
 
 def _features(table: Table, label: Column) -> tuple[list[Column], list[str]]:
-    """Return the columns that are features, and in sentences which are not, and why."""
+    """Return the feature columns, and sentences about the others."""
     kept, notes = [], []
     for column in table.columns:
         if column is label:
@@ -193,7 +193,7 @@ def _labels(column: Column, table: Table) -> NDArray[Any]:
             f"{', '.join(each.name for each in table.columns[:20])}."
         )
     if column.kind == "number":
-        # Beyond 2^53 floats are whole for want of digits.
+        # Beyond 2^53 all floats are whole.
         whole = np.equal(np.mod(values, 1), 0).all() and np.abs(values).max() <= 2.0**53
         return values.astype(np.int64) if whole else as_labels([str(each) for each in values])
     return values

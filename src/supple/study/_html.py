@@ -1,4 +1,4 @@
-"""A page that tells what came out of a study and opens without a network."""
+"""A self-contained page with the results of a study."""
 
 from collections.abc import Callable, Sequence
 from html import escape
@@ -146,7 +146,7 @@ def _axes(
     longest: int,
     ticks: dict[float, float],
 ) -> str:
-    """Return the axes; `ticks` are the values to write, by where they stand on the scale."""
+    """Return the axes; `ticks` maps positions on the scale to values."""
     ground = _H - _BOTTOM
     parts = [f'<path d="M{_LEFT} {_TOP}V{ground}H{_W - 12}" stroke="currentColor" fill="none"/>']
     for place, value in ticks.items():

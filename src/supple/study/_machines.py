@@ -1,4 +1,4 @@
-"""The machines that can be compared, with what a user needs to know of each."""
+"""The machines that can be compared, with explanations for users."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,11 +31,11 @@ class Machine:
     key : str
         Its name in a `MachineSpec`.
     title : str
-        Its name for people.
+        Its display name.
     build : callable
         Makes the estimator from all its parameters.
     parameters : tuple of Parameter
-        What can be set.
+        Its parameters.
     equation : str
         What it minimises or maximises, as one line of text.
     paper : str
@@ -251,5 +251,5 @@ _ALL = (
 
 MACHINES: dict[str, Machine] = {machine.key: machine for machine in _ALL}
 
-# The five machines of the comparison study; the batch SVM of supple stands beside that of LIBSVM.
+# The machines of the comparison study.
 STUDY_MACHINES = ("lasvm", "svc", "simple", "libsvm", "batch", "rvm")

@@ -1,4 +1,4 @@
-"""Parameters of machines: their ranges, and values that users write."""
+"""Parameters of machines: ranges, and conversion of user input."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ class Parameter:
         return low_enough and (number > self.low if self.above else number >= self.low)
 
     def wanted(self) -> str:
-        """Return in words which values it takes."""
+        """Return a description of the allowed values."""
         words = " or ".join(repr(choice) for choice in self.choices)
         if self.kind == "choice":
             return words

@@ -1,4 +1,4 @@
-"""What came out of a study as files: CSV, JSON, a picture, a script. The page is in _html."""
+"""Results of a study as CSV, JSON, picture and script; the page is in _html."""
 
 import csv
 import io
@@ -41,7 +41,7 @@ def to_csv(spec: StudySpec, records: Sequence[StudyRecord]) -> str:
 
 
 def results(spec: StudySpec, records: Sequence[StudyRecord], rope: float = 0.01) -> dict[str, Any]:
-    """Return the study and all that came out of it as plain dicts and lists."""
+    """Return the study and its results as plain dicts and lists."""
     from supple import __version__
 
     return {
@@ -59,7 +59,7 @@ def to_json(spec: StudySpec, records: Sequence[StudyRecord], rope: float = 0.01)
 
 
 def to_text(spec: StudySpec, records: Sequence[StudyRecord]) -> str:
-    """Return the figures that a repeated run gives again: all but the times.
+    """Return the reproducible figures: all except the times.
 
     Examples
     --------
@@ -122,5 +122,5 @@ def to_png(spec: StudySpec, records: Sequence[StudyRecord]) -> bytes:
 
 
 def _plain(text: str) -> str:
-    """Return a text that matplotlib does not take for mathematics, nor hide from the legend."""
+    """Return a text that matplotlib neither reads as mathematics nor hides from the legend."""
     return text.replace("$", r"\$").lstrip("_")

@@ -1,4 +1,4 @@
-"""Carry a study out."""
+"""Run a study."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ __all__ = ["StudyRecord", "execute"]
 
 @dataclass(frozen=True)
 class StudyRecord:
-    """What one machine did up to one training size of one repetition; None if it is unknown.
+    """Results of one machine at one training size of one repetition; unknown values are None.
 
     Attributes
     ----------
@@ -42,13 +42,13 @@ class StudyRecord:
     fit_seconds, predict_seconds : float
         Time of training and of prediction since the last record of the machine.
     n_kernel_evals, model_bytes : int or None
-        Kernel values computed to learn, and the size of the pickled model.
+        Kernel values computed for learning, and the size of the pickled model.
     mode : {"partial_fit", "fit"}
         Whether the machine got only the new examples or was fitted anew to all so far.
     error : str or None
         Why the machine failed here.
     n_total : int
-        How many records the whole study has if no machine drops out.
+        Number of records of the whole study if no machine drops out.
     """
 
     repetition: int
@@ -80,10 +80,10 @@ class _Part:
 def execute(
     spec: StudySpec, *, table: Table | None = None, folder: str | Path | None = None
 ) -> Iterator[StudyRecord]:
-    """Carry a study out: an iterator over its records, which does the work as it goes.
+    """Run a study: an iterator over its records that does the work.
 
-    The study is checked and its data are read at once; nothing is learned before the first record
-    is asked for. Stop iterating to cancel.
+    The study is checked and its data are read at once; the machines learn during the iteration.
+    Stop iterating to cancel.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def execute(
     table : Table, default=None
         The table, if ``spec.data.source`` is "file" and the file has been read already.
     folder : str or Path, default=None
-        Where the path of a file begins; None is the working folder.
+        Folder of relative paths; None is the working folder.
 
     Returns
     -------
@@ -164,7 +164,7 @@ def _part(spec: StudySpec, data: Data, repetition: int) -> _Part:
     y, y_test = data.y[train], data.y[test]
     if spec.data.order == "drift":
         y, y_test = _renamed(y, y_test)
-    _check_part(spec, y)
+    _check_part(y)
     steps = min(spec.points, len(train))
     warm = len(train) if len(test) else max(2, round(len(train) / steps))
     X, X_test = _prepared(spec, data.X[train], data.X[test], warm)
@@ -175,13 +175,13 @@ def _order(spec: StudySpec, data: Data, rng: np.random.Generator) -> NDArray[np.
     if spec.data.order == "as is":
         return np.arange(len(data.y))
     if spec.data.order == "sorted":
-        assert spec.data.by is not None  # as its check says
+        assert spec.data.by is not None
         return data.sorted_by(spec.data.by)
     return rng.permutation(len(data.y))
 
 
 def _held_out(spec: StudySpec, y: NDArray[Any], rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Mark the rows that are held out: of each class the share that is asked for."""
+    """Return a mask of held-out rows: the given share of each class."""
     held = np.zeros(len(y), dtype=bool)
     if spec.protocol == "held-out":
         for label in np.unique(y):
@@ -196,7 +196,7 @@ def _held_out(spec: StudySpec, y: NDArray[Any], rng: np.random.Generator) -> NDA
 
 
 def _renamed(y: NDArray[Any], y_test: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Give every class the name of the next one, from the middle of the stream on."""
+    """Rename every class to the next one from the middle of the stream on."""
     classes = np.unique(np.concatenate([y, y_test]))
 
     def turned(labels: NDArray[Any]) -> NDArray[Any]:
@@ -206,7 +206,7 @@ def _renamed(y: NDArray[Any], y_test: NDArray[Any]) -> tuple[NDArray[Any], NDArr
     return np.concatenate([y[:half], turned(y[half:])]), turned(y_test)
 
 
-def _check_part(spec: StudySpec, y: NDArray[Any]) -> None:
+def _check_part(y: NDArray[Any]) -> None:
     if len(np.unique(y)) < 2:
         raise InvalidInputError(
             f"The {len(y)} rows to learn are of one class only, {y[0]!s:.60}. Take more rows, or "

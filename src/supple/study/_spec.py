@@ -1,4 +1,4 @@
-"""A study as data: what is compared, on what, and how."""
+"""The specification of a study."""
 
 import tomllib
 from collections.abc import Mapping
@@ -31,17 +31,16 @@ class DataSpec:
     target : str or None, default=None
         File: the column with the classes; None takes the last one. LIBSVM files have their own.
     order : {"random", "as is", "sorted", "drift"}, default="random"
-        In which order examples arrive: shuffled anew in every repetition; as the source has them;
-        by growing values of the column `by`; or shuffled, and from the middle of the stream on
-        every class bears the name of the next one.
+        Order of arrival: shuffled anew in every repetition; that of the source; by growing values
+        of the column `by`; or shuffled, with every class renamed to the next one from the middle of
+        the stream on.
     by : str or None, default=None
         The column that order "sorted" sorts by.
     prepare : {"standardise", "none"}, default="standardise"
         Whether features are scaled to mean 0 and variance 1 over the training rows, or in the
         prequential protocol over those of the first step. Sparse features stay as they are.
     rows : int or None, default=None
-        How many examples take part, the first ones of the order; None takes all. A generator draws
-        as many.
+        Number of examples, the first ones of the order; None takes all. A generator draws as many.
     params : dict, default={}
         Parameters of the generator, such as ``{"noise": 0.2}``.
     """
@@ -85,7 +84,7 @@ class MachineSpec:
     Parameters
     ----------
     label : str
-        What it is called in the results, different for every machine of a study.
+        Its unique name in the results.
     machine : str
         A key of `MACHINES`.
     params : dict, default={}
@@ -110,7 +109,7 @@ class StudySpec:
     Parameters
     ----------
     name : str, default="study"
-        What it is called.
+        Its name.
     data : DataSpec
         The data.
     machines : tuple of MachineSpec
@@ -124,7 +123,7 @@ class StudySpec:
     batch_size : int or None, default=None
         Examples in one call of partial_fit; None passes all of a step at once.
     repetitions : int, default=5
-        How often all is repeated with another order and another held-out part.
+        Number of repetitions, each with another order and other held-out rows.
     seed : int, default=0
         Seed. With the same seed everything but the times is the same.
 
@@ -175,7 +174,7 @@ class StudySpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
-        """Return the study that `to_dict` has written; it is checked."""
+        """Return the checked study that `to_dict` has written."""
         given = _known(values, cls, "")
         data = _known(given.pop("data", {}), DataSpec, "data.")
         listed = given.pop("machines", [])
@@ -192,7 +191,7 @@ class StudySpec:
 
     @classmethod
     def from_toml(cls, text: str) -> Self:
-        """Return the study that `to_toml` has written; it is checked."""
+        """Return the checked study that `to_toml` has written."""
         try:
             values = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -235,7 +234,7 @@ def _machine(values: Any) -> MachineSpec:
 
 
 def _known(values: Any, owner: type, prefix: str) -> dict[str, Any]:
-    """Return a mapping as a dict; raise if it has a key that is no field of `owner`."""
+    """Return a mapping as a dict; raise if a key is not a field of `owner`."""
     if not isinstance(values, Mapping):
         _refuse(prefix.rstrip(".") or "study", values, "a table")
     names = [each.name for each in fields(owner)]

@@ -1,4 +1,4 @@
-"""Colours and titles of pictures: the colours of Okabe & Ito, told apart by the colour-blind."""
+"""Colours and titles of pictures: the colour-blind safe colours of Okabe & Ito."""
 
 __all__ = ["COLOURS", "DASHES", "PANELS"]
 
@@ -13,7 +13,7 @@ COLOURS = (
     "#8C6D1F",
 )
 
-# Lines that lie on one another, as those of equal machines do, show by their dashes.
+# Dashes keep lines that lie on one another visible.
 DASHES = ("", "6 3", "2 2", "8 3 2 3", "1 3", "10 4")
 
 # Fields of a CurvePoint, their titles, and whether the scale is logarithmic: the three pictures of

@@ -1,4 +1,4 @@
-"""What came out of a study, in one line per machine."""
+"""A summary of a study, one line per machine."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ __all__ = [
 
 
 class Score(NamedTuple):
-    """How a machine did in one repetition, and how alike two repetitions are."""
+    """The accuracy of a machine in one repetition, and the correlation of repetitions."""
 
     accuracy: float
     correlation: float
@@ -27,14 +27,14 @@ class Score(NamedTuple):
 
 @dataclass(frozen=True)
 class MachineSummary:
-    """One machine over all repetitions; None if it is unknown.
+    """One machine over all repetitions; unknown values are None.
 
     Attributes
     ----------
     machine : str
         Its label.
     repetitions : int
-        How many repetitions count: with held-out rows those at whose end it had a model, in the
+        Number of repetitions that count: with held-out rows those that end with a model, in the
         prequential protocol those without any error.
     n_train : int
         Examples learned in a repetition.
@@ -75,7 +75,7 @@ def scores_by_repetition(records: Iterable[StudyRecord]) -> dict[str, dict[int, 
         if last.n_test:
             share = last.n_test / (last.n_train + last.n_test)
             entries[repetition] = Score(float(counted[-1].accuracy or 0.0), share)
-        elif not any(record.error for record in own):  # all have answered the same questions
+        elif not any(record.error for record in own):  # all were scored on the same examples
             weights = [record.n_tested for record in counted]
             mean = np.average([record.accuracy or 0.0 for record in counted], weights=weights)
             entries[repetition] = Score(float(mean), 0.0)
@@ -112,7 +112,7 @@ def _runs(records: Iterable[StudyRecord]) -> dict[tuple[str, int], list[StudyRec
 def _summary(
     machine: str, scores: dict[int, Score], runs: list[list[StudyRecord]]
 ) -> MachineSummary:
-    # A repetition that is still under way, or has failed, would drag the means down.
+    # An unfinished or failed repetition would distort the means.
     longest = max(len(own) for own in runs)
     whole = [own for own in runs if len(own) == longest]
     ends = [own[-1] for own in whole]
@@ -138,7 +138,7 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """One machine at one training size, means over the repetitions; None if it is unknown.
+    """One machine at one training size, as means over the repetitions; unknown values are None.
 
     Attributes
     ----------

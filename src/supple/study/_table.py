@@ -1,4 +1,4 @@
-"""Tables that users bring: CSV, Parquet and LIBSVM files, read with care for their mistakes."""
+"""Tables of users: CSV, Parquet and LIBSVM files, with messages for mistakes in them."""
 
 import csv
 import io
@@ -19,8 +19,8 @@ __all__ = ["Column", "Table", "read_table"]
 _MISSING = frozenset({"", "?", "na", "nan", "n/a", "null", "none"})
 _LIBSVM_LINE = re.compile(r"[-+]?[\d.]+(?:[eE][-+]?\d+)?(?:\s+\d+:\S+)+\s*(?:#.*)?$")
 _LINE_END = re.compile(r"\r\n|\r|\n")  # str.splitlines knows others, which belong to cells
-_MOSTLY = 0.9  # of this share numbers, a column is one of numbers, and other cells are mistakes
-_DENSE = 10_000_000  # a LIBSVM file of fewer numbers than this, zeros included, becomes dense
+_MOSTLY = 0.9  # from this share of numbers on, other cells of a column are mistakes
+_DENSE = 10_000_000  # LIBSVM files with fewer entries, zeros included, become dense
 _PREVIEW = 20
 
 
@@ -35,9 +35,9 @@ class Column:
     kind : {"number", "nominal"}
         What its cells are.
     missing : int
-        How many of them are empty, "?" or "NA".
+        Number of cells that are empty, "?" or "NA".
     distinct : int
-        How many different values there are.
+        Number of different values.
     values : ndarray
         Numbers (NaN: missing) or strings ("?": missing).
     """
@@ -51,14 +51,14 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    r"""A table as a file has it.
+    r"""The table in a file.
 
     Attributes
     ----------
     name : str
-        What it is called.
+        Its name.
     format : {"CSV", "Parquet", "LIBSVM"}
-        What was read.
+        Format of the file.
     rows : int
         Number of rows.
     columns : tuple of Column
@@ -87,7 +87,7 @@ class Table:
     lines: tuple[int, ...] = field(repr=False, default=())
 
     def column(self, name: str, role: str = "target") -> Column:
-        """Return the column of this name; raise with the names there are if there is none."""
+        """Return the column of this name; if there is none, raise and list the names."""
         for column in self.columns:
             if column.name == name:
                 return column
@@ -98,12 +98,12 @@ class Table:
         )
 
     def where(self, row: int) -> str:
-        """Return where a row is found in the file."""
+        """Return the place of a row in the file."""
         return f"line {self.lines[row]}" if self.lines else f"row {row + 1}"
 
 
 def read_table(source: str | Path | bytes, name: str | None = None) -> Table:
-    r"""Read a CSV, Parquet or LIBSVM file, and tell by its content which of them it is.
+    r"""Read a CSV, Parquet or LIBSVM file, recognised by its content.
 
     CSV may use commas, semicolons, tabs or bars. The first line has the names of the columns,
     unless one of its cells is a number; then they are x1, x2, .... Cells that are empty, "?", "NA"
@@ -112,9 +112,9 @@ def read_table(source: str | Path | bytes, name: str | None = None) -> Table:
     Parameters
     ----------
     source : str, Path or bytes
-        Path of the file, or what it holds.
+        Path of the file, or its content.
     name : str, default=None
-        What it is called in messages; None takes that of the file.
+        Its name in messages; None takes that of the file.
 
     Returns
     -------
@@ -217,7 +217,7 @@ def _read_csv(text: str, lines: list[str], name: str) -> Table:
 
 
 def _delimiter(lines: list[str]) -> str:
-    """Return the separator that cuts the first lines into equally many cells, and most of them."""
+    """Return the separator that gives the most cells, equally many in all first lines."""
     sample = [line for line in lines[:200] if line.strip()][:20]
     best, most = ",", 1
     for candidate in (",", ";", "\t", "|"):
@@ -233,7 +233,7 @@ def _delimiter(lines: list[str]) -> str:
 
 
 def _header(row: list[str], name: str, comma: bool) -> list[str] | None:
-    """Return the names of columns, None if the row has a number in it, so that it is data."""
+    """Return the names of columns, None if a cell is a number, so that the row is data."""
     if any(_number(cell, comma) is not None for cell in row):
         return None
     names = [cell or f"x{i}" for i, cell in enumerate(row, 1)]
@@ -252,7 +252,7 @@ def _check_names(names: Sequence[str], name: str) -> None:
 
 
 def _number(cell: str, comma: bool = False) -> float | None:
-    """Return a finite number, None if the cell is none."""
+    """Return a finite number, None if the cell holds none."""
     try:
         number = float(cell.replace(",", ".") if comma else cell)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Write TOML; Python reads it, but does not write it."""
+"""A writer of TOML, which Python lacks."""
 
 import json
 from collections.abc import Mapping

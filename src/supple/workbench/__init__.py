@@ -1,4 +1,4 @@
-"""The workbench: a page on this machine that compares machines, with live curves and a history."""
+"""The workbench: a local page that compares machines, with live curves and a history."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ __all__ = ["Settings", "create_app", "serve"]
 
 
 def __getattr__(name: str) -> Any:
-    # The server is imported when it is used: the process of each run needs none of it.
+    # The server is imported on use: the processes of runs do not need it.
     if name not in ("create_app", "serve"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:

@@ -1,4 +1,4 @@
-"""What requests and answers of the playground and of the streams have in common."""
+"""Requests and answers of the playground and of the streams."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Number = Annotated[float, Field(ge=-1e6, le=1e6, allow_inf_nan=False, strict=Tru
 
 
 class Body(BaseModel):
-    """A request that names nothing unknown."""
+    """A request without unknown fields."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 def plain_json(content: Any) -> Response:
-    """Answer by plain values, which FastAPI's encoder need not look through one by one."""
+    """Answer by plain values without FastAPI's slow encoder."""
     text = json.dumps(content, allow_nan=False, separators=(",", ":"))
     return Response(text, media_type="application/json")

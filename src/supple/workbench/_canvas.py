@@ -46,16 +46,16 @@ class Point:
 
     @property
     def place(self) -> tuple[float, float, int]:
-        """What the machine cannot change in place."""
+        """The part that requires forgetting and learning when it changes."""
         return self.x, self.y, self.label
 
 
 @dataclass(frozen=True)
 class Change:
-    """One change of the canvas, which `inverse` takes back.
+    """One change of the canvas, with its `inverse`.
 
-    A point that comes has no `before`, one that leaves no `after`. A change of parameters has
-    both as dictionaries and no point.
+    A new point has no `before`, a removed one no `after`. For a change of parameters both are
+    dictionaries, and there is no point.
     """
 
     kind: str
@@ -67,11 +67,11 @@ class Change:
 
     @property
     def inverse(self) -> Change:
-        """The change that leads back."""
+        """The change that undoes this one."""
         return replace(self, before=self.after, after=self.before)
 
     def continues(self, earlier: Change) -> bool:
-        """Whether this is the same movement of the hand as an earlier change."""
+        """Whether this change continues the gesture of an earlier one."""
         return self.gesture is not None and (self.gesture, self.kind, self.point) == (
             earlier.gesture,
             earlier.kind,
@@ -92,7 +92,7 @@ class View:
 
     @classmethod
     def around(cls, X: NDArray[np.float64]) -> View:
-        """Return a view of all these points with some room about them."""
+        """Return a view of all these points with a margin."""
         if not len(X):
             return cls(-4.0, 4.0, -3.0, 3.0)
         low, high = X.min(axis=0), X.max(axis=0)
@@ -112,8 +112,8 @@ class Canvas:
     """An exact machine on points in the plane.
 
     Every change is one exact update (a point that moves is forgotten and learned again); a
-    change that fails leaves the canvas as it was. Going back in time takes the exact inverse of
-    each change, the latest first. Use it within ``with canvas.lock``.
+    change that fails leaves the canvas unchanged. Going back in time applies the exact inverses,
+    the latest first. Use it within ``with canvas.lock``.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ class Canvas:
         return self.points[number]
 
     def _do(self, change: Change) -> dict[str, Any]:
-        """Make a change, and note it unless it is the same movement as the one before."""
+        """Make a change, and record it unless it continues a gesture."""
         with self._logged(change.kind, change.point) as entry:
             self._apply(change)
             del self.changes[self.position :]
@@ -242,7 +242,7 @@ class Canvas:
 
     @contextmanager
     def _logged(self, kind: str, point: int | None = None) -> Iterator[dict[str, Any]]:
-        """Give the log entry of a change, with what was before and after it."""
+        """Yield the log entry of a change, with the values before and after it."""
         entry: dict[str, Any] = {"kind": kind, "point": point, "updates": 0}
         sets, entry["kkt_before"] = self.sets(), self._kkt()
         entry["margin_before"] = self._margin(point)
@@ -270,7 +270,7 @@ class Canvas:
     # ------------------------------------------------------------------ the machine
 
     def _apply(self, change: Change) -> None:
-        """Lead the machine through a change; it stays as it was if that fails."""
+        """Apply a change to the machine, which is unchanged if that fails."""
         if change.point is None:
             if self._fitted:
                 self.model.retune(**change.after)
@@ -358,8 +358,8 @@ class Canvas:
     def estimate(self) -> tuple[int, dict[str, Any] | None]:
         """Return the version of the canvas and `estimates` of it, None without a boundary.
 
-        They take longer than an update, and are made of a copy: changes need not wait for them,
-        so this takes the lock itself. Of several that ask at once one computes.
+        They take longer than an update and are computed from a copy, so that changes need not
+        wait. The method takes the lock itself; of concurrent calls one computes.
         """
         with self._estimating:
             with self.lock:
@@ -390,7 +390,7 @@ def estimates(model: SVC) -> dict[str, Any]:
     refit = SVC(**model.get_params()).fit(X, y, sample_weight=weight)
     seconds = time.perf_counter() - begun
     difference = np.abs(refit.decision_function(X) - model.decision_function(X)).max()
-    # Rounding can keep a machine from its optimum, at a huge C, which both estimates build on.
+    # At a huge C rounding can keep a machine from its optimum, which both estimates need.
     exact = model.exact_
     return {
         "xi_alpha": xi_alpha(model).error if exact else None,

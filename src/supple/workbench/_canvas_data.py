@@ -43,7 +43,7 @@ class CanvasData:
 
     @property
     def gamma(self) -> float:
-        """1 / (2 Var X), the width of the rbf kernel that scikit-learn calls "scale"."""
+        """1 / (2 Var X), scikit-learn's gamma="scale"."""
         spread = float(self.X.var()) if len(self.X) else 0.0
         return float(np.clip(0.5 / spread, 1e-3, 1e3)) if spread > 0.0 else 1.0
 
@@ -105,7 +105,7 @@ def draw(name: str, n: int, seed: int) -> CanvasData:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """Return what can be chosen of an embedded set: features and classes.
+    """Return the features and classes of an embedded set.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A drifting stream that is played: windows beside each other, an alarm, a novelty score."""
+"""Plays a drifting stream: windowed machines, an alarm, a novelty score."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ STREAMS = {
 
 @dataclass(frozen=True)
 class StreamSpec:
-    """What is played.
+    """The parameters of a player.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class StreamSpec:
     C : float
         Cost of the machines.
     estimate : {"xi_alpha", "leave_one_out"}
-        How the adaptive window judges its candidates.
+        Estimate of the adaptive window.
     """
 
     stream: str = "rotating_gaussians"
@@ -112,7 +112,7 @@ class Player:
     paused: bool = False
     stopped: bool = False
     speed: float = 10.0  # batches a second
-    reader: object | None = None  # who listens; nobody else may go on
+    reader: object | None = None  # the only event stream that may continue
     left: float = field(default_factory=time.monotonic)  # when the last reader went
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -151,7 +151,7 @@ class Player:
         return self.stopped or len(self.records) * self.spec.batch >= self.spec.n
 
     def about(self) -> dict[str, Any]:
-        """Return what a page needs before the first record."""
+        """Return the data for a page before the first record."""
         return {
             "spec": asdict(self.spec),
             "changes": list(self.stream.change_points),
@@ -163,7 +163,7 @@ class Player:
         }
 
     def step(self) -> None:
-        """Play one batch, if there is one, and note what happened in `records`."""
+        """Play the next batch, if there is one, and add a record."""
         with self.lock:
             if self.finished:
                 return
@@ -179,7 +179,7 @@ class Player:
                 "grid": self._grid(),
             }
             if self.records:
-                self.records[-1]["grid"] = None  # large, and seen by now
+                self.records[-1]["grid"] = None  # large, and already sent
             self.records.append(record)
 
     def _classify(self, X: Any, y: NDArray[Any], *, first: bool) -> dict[str, Any]:
@@ -200,7 +200,7 @@ class Player:
         }
 
     def _look(self, X: Any, *, first: bool) -> dict[str, Any]:
-        """Return alarms and the novelty score, both of the points alone."""
+        """Return alarms and the novelty score, which do not use labels."""
         alarms = [asdict(event) for event in self.watch.update(X)]
         scores = None if first else np.asarray(self.novelty.decision_function(X))
         self.novelty.partial_fit(X)

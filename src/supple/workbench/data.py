@@ -1,4 +1,4 @@
-"""Data over HTTP: what there is, what it holds, how it looks, and what the user brings."""
+"""Data over HTTP: lists, summaries, projections and uploads."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -71,7 +71,7 @@ def _generators() -> list[dict[str, Any]]:
 def summarise(
     request: Request, source: _Source, name: _Name, target: _Target = None
 ) -> dict[str, Any]:
-    """Say what a data set holds: rows, classes, columns with types and missing values."""
+    """Describe a data set: rows, classes, columns with types and missing values."""
     if source == "file":
         return _describe_table(_table(_history(request), name), target)
     if source == "generator":
@@ -128,7 +128,7 @@ def _column_facts(name: str, values: NDArray[Any]) -> dict[str, Any]:
 
 
 def _describe_table(table: study.Table, target: str | None) -> dict[str, Any]:
-    """Describe an upload; a target that cannot be one leaves all else to be seen."""
+    """Describe an upload, even if its target is not usable."""
     spec = study.DataSpec(source="file", name=table.name, target=target)
     classes, notes, problem = [], [], None
     try:
@@ -205,7 +205,7 @@ def _keep(request: Request, name: str, body: bytes) -> dict[str, Any]:
 
 
 def _plain(name: str) -> str:
-    """Return the last part of a file name; it is a label only, no file is made of it."""
+    """Return the last part of a file name, for use as a label only."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     kept = "".join(each for each in last if each.isprintable())
     return kept.encode("utf-8", "replace").decode().strip() or "data"
@@ -213,7 +213,7 @@ def _plain(name: str) -> str:
 
 @router.get("/{data_id}/file")
 def download(request: Request, data_id: str) -> Response:
-    """Return an upload as it came."""
+    """Return the bytes of an upload."""
     name, body = _history(request).data(data_id)
     return as_file(body, "application/octet-stream", name)
 
@@ -229,6 +229,6 @@ def _table(history: History, data_id: str) -> study.Table:
     return _parsed(name, body)
 
 
-@lru_cache(maxsize=4)  # the summary and the projection ask for the same table in turn
+@lru_cache(maxsize=4)  # summary and projection use the same table
 def _parsed(name: str, body: bytes) -> study.Table:
     return study.read_table(body, name)

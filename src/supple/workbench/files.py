@@ -1,4 +1,4 @@
-"""Answers that a browser keeps as a file."""
+"""Answers that a browser saves as a file."""
 
 from urllib.parse import quote
 

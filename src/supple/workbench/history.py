@@ -1,4 +1,4 @@
-"""The history: runs, what they measured and uploaded data, in one SQLite file."""
+"""The history: runs, their records and uploaded data, in one SQLite file."""
 
 import json
 import secrets
@@ -42,7 +42,7 @@ class NotFoundError(SuppleError, LookupError):
 
 @dataclass(frozen=True)
 class Run:
-    """One run as the history has it, without its records."""
+    """One run of the history, without its records."""
 
     id: str
     name: str
@@ -59,7 +59,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Upload:
-    """One uploaded data set as the history has it, without its bytes."""
+    """One uploaded data set of the history, without its bytes."""
 
     id: str
     name: str
@@ -74,7 +74,7 @@ class History:
     Parameters
     ----------
     path : Path
-        The SQLite file; made with its folder if it is not there.
+        The SQLite file; created with its folder if it does not exist.
 
     Examples
     --------
@@ -100,7 +100,7 @@ class History:
         self._db.executescript(_SCHEMA)
 
     def close(self) -> None:
-        """Close the file; the write-ahead log is folded into it."""
+        """Close the file, and merge the write-ahead log."""
         with self._lock:
             self._db.close()
 
@@ -131,7 +131,7 @@ class History:
         notes: str = "",
         records: list[dict[str, Any]] | None = None,
     ) -> Run:
-        """Keep a new run, and what it measured if it comes from elsewhere."""
+        """Add a run, with its records if it is imported."""
         run_id = secrets.token_hex(8)
         with self._change() as db:
             db.execute(
@@ -171,7 +171,7 @@ class History:
             )
 
     def move(self, run_id: str, state: State) -> None:
-        """Change the state of a run that goes on."""
+        """Change the state of an active run."""
         with self._change() as db:
             db.execute("UPDATE runs SET state = ? WHERE id = ?", (state, run_id))
 
@@ -184,7 +184,7 @@ class History:
             )
 
     def requeue(self, run_id: str) -> Run:
-        """Let a run that was broken off begin again; what it measured is dropped."""
+        """Restart an interrupted run, and drop its records."""
         run = self.run(run_id)
         if run.state not in RESTARTABLE:
             raise InvalidInputError(
@@ -201,13 +201,13 @@ class History:
         return self.run(run_id)
 
     def delete_run(self, run_id: str) -> None:
-        """Remove a run and what it measured."""
+        """Remove a run and its records."""
         self.run(run_id)
         with self._change() as db:
             db.execute("DELETE FROM runs WHERE id = ?", (run_id,))
 
     def interrupt_unfinished(self) -> int:
-        """Mark runs that no process works on any more; return how many there were."""
+        """Mark runs without a process as interrupted; return their number."""
         marks = ", ".join("?" * len(UNFINISHED))
         with self._change() as db:
             done = db.execute(
@@ -219,7 +219,7 @@ class History:
     # records
 
     def add_records(self, run_id: str, records: list[dict[str, Any]]) -> None:
-        """Append what a run has measured."""
+        """Append records of a run."""
         with self._change() as db:
             self._append(db, run_id, records)
 
@@ -234,7 +234,7 @@ class History:
         )
 
     def records(self, run_id: str, after: int = 0) -> list[dict[str, Any]]:
-        """Return the records of a run but the first `after`."""
+        """Return the records of a run except the first `after`."""
         rows = self._rows(
             "SELECT body FROM records WHERE run = ? AND number > ? ORDER BY number", run_id, after
         )
@@ -243,7 +243,7 @@ class History:
     # data
 
     def add_data(self, name: str, body: bytes, rows: int) -> Upload:
-        """Keep an uploaded data set."""
+        """Add an uploaded data set."""
         data_id = secrets.token_hex(8)
         with self._change() as db:
             db.execute(

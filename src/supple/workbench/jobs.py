@@ -27,18 +27,18 @@ class _Job:
 
 
 class Jobs:
-    """Runs of a history, worked off one after another.
+    """The queue of runs of a history.
 
     Parameters
     ----------
     history : History
-        Where runs and records are kept.
+        Storage of runs and records.
     work : callable
         ``work(task)`` iterates over records; importable, since another process calls it.
     task : callable
         Returns the task of a run, which is sent to that process.
     n : int
-        How many runs go on at once.
+        Number of concurrent runs.
     """
 
     def __init__(
@@ -62,21 +62,21 @@ class Jobs:
         self._ring(run_id)
 
     def waiting(self) -> int:
-        """Return how many runs wait in the queue."""
+        """Return the number of runs in the queue."""
         return self._queue.qsize()
 
     def pause(self, run_id: str) -> None:
-        """Let a run stop after its present measurement; one that waits cannot be paused."""
+        """Pause a run after its present measurement; a queued run cannot be paused."""
         self._order(run_id, b"pause", "paused", ("running",))
         self._ring(run_id)
 
     def resume(self, run_id: str) -> None:
-        """Let a paused run go on."""
+        """Resume a paused run."""
         self._order(run_id, b"resume", "resumed", ("pausing", "paused"))
         self._ring(run_id)
 
     def cancel(self, run_id: str) -> None:
-        """Break a run off, whatever it does."""
+        """Cancel a run at once."""
         with self._lock:
             run = self._history.run(run_id)
             if run.state not in UNFINISHED:
@@ -102,7 +102,7 @@ class Jobs:
 
     @contextmanager
     def news(self, run_id: str) -> Iterator[asyncio.Event]:
-        """Give an event that is set whenever there is news of a run."""
+        """Yield an event that is set whenever a run changes."""
         listener = (asyncio.get_running_loop(), asyncio.Event())
         with self._lock:
             self._listeners.setdefault(run_id, []).append(listener)
@@ -115,7 +115,7 @@ class Jobs:
                     del self._listeners[run_id]
 
     def dismiss(self) -> None:
-        """Let all who wait for news go: the server is about to end."""
+        """Release all waiting event streams before the server ends."""
         self._dismissed = True
         with self._lock:
             listened = list(self._listeners)
@@ -123,7 +123,7 @@ class Jobs:
             self._ring(run_id)
 
     def close(self) -> None:
-        """End all processes; what was not finished is marked as interrupted."""
+        """End all processes, and mark unfinished runs as interrupted."""
         self._closed = True
         with self._lock:
             for job in self._active.values():
@@ -136,7 +136,7 @@ class Jobs:
 
     @property
     def dismissed(self) -> bool:
-        """Whether nobody shall wait for news any more."""
+        """Whether event streams must end."""
         return self._dismissed
 
     def _ring(self, run_id: str) -> None:
@@ -152,7 +152,7 @@ class Jobs:
                 self._run(run_id)
             except NotFoundError:
                 continue  # deleted in the meantime
-            except Exception as error:  # the next run must have its turn
+            except Exception as error:  # the next run must start
                 self._history.end(run_id, "failed", f"{type(error).__name__}: {error}")
             self._ring(run_id)
 
@@ -166,7 +166,7 @@ class Jobs:
         try:
             with self._lock:
                 if self._closed or self._history.run(run_id).state != "queued":
-                    return  # cancelled while it waited
+                    return  # cancelled in the queue
                 if run_id in self._active:  # cancelled and begun again: the old process ends first
                     self._queue.put(run_id)
                     return
@@ -189,14 +189,14 @@ class Jobs:
                 process.close()
 
     def _listen(self, run_id: str, job: _Job) -> tuple[str, str | None] | None:
-        """Keep what a job sends until it has said how it ended, or can say nothing more."""
+        """Store the records of a job until it reports its end or its process ends."""
         while True:
             try:
                 kind, value = json.loads(job.connection.recv_bytes())
             except (EOFError, OSError):
                 return None
             with self._lock:
-                if job.cancelled:  # the run may have begun again: this is not its record
+                if job.cancelled:  # the run may have been restarted: not its record
                     return None
                 state = self._history.run(run_id).state
                 if kind == "record":
@@ -210,7 +210,7 @@ class Jobs:
     def _conclude(self, run_id: str, job: _Job, said: tuple[str, str | None] | None) -> None:
         with self._lock:
             if job.cancelled:
-                return  # cancel has written it down
+                return  # recorded by cancel
             if said is None and self._closed:
                 self._history.end(run_id, "interrupted")
             elif said is None:

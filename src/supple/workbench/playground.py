@@ -68,7 +68,7 @@ class Forget(Body):
 
 
 class Move(Body):
-    """Put a point elsewhere: forget and learn as one step."""
+    """Move a point: forget and learn as one step."""
 
     action: Literal["move"]
     point: Whole
@@ -124,14 +124,14 @@ Action = Annotated[
 
 @dataclass
 class Sessions:
-    """The canvases by the name of their session, the one used longest ago first.
+    """The canvases by session, the least recently used first.
 
     Parameters
     ----------
     most : int, default=32
-        How many are held. Beyond these the one used longest ago ends, if it was idle.
+        Most canvases held. Beyond them the least recently used one ends, if it is idle.
     idle : float, default=60.0
-        Seconds without a request after which a session may be ended for another one.
+        Seconds without a request after which a session counts as idle.
     """
 
     most: int = 32
@@ -170,7 +170,7 @@ class Sessions:
             return canvas
 
     def close(self, name: str) -> None:
-        """End a session; one that is unknown has ended already."""
+        """End a session; unknown ones have already ended."""
         with self._lock:
             self._held.pop(name, None)
 
@@ -206,7 +206,7 @@ def begin(wanted: Source) -> Response:
 
 @router.get("/sessions/{name}")
 def show(name: str) -> Response:
-    """Return a canvas as it is, for a page that was loaded again."""
+    """Return a canvas, for a reloaded page."""
     canvas = sessions[name]
     with canvas.lock:
         return _show(name, canvas, None)
@@ -214,7 +214,7 @@ def show(name: str) -> Response:
 
 @router.delete("/sessions/{name}")
 def end(name: str) -> Response:
-    """Let a canvas go."""
+    """End a session."""
     sessions.close(name)
     return plain_json({"closed": True})
 
@@ -231,7 +231,7 @@ def change(name: str, action: Action) -> Response:
 
 @router.get("/sessions/{name}/estimates")
 def estimate(name: str) -> Response:
-    """Return estimates of the error, and how long a refit takes."""
+    """Return estimates of the error, and the time of a refit."""
     version, found = sessions[name].estimate()
     return plain_json({"version": version, "estimates": found})
 
@@ -259,7 +259,7 @@ def _perform(canvas: Canvas, action: Any) -> dict[str, Any]:
 def _show(
     name: str, canvas: Canvas, entry: dict[str, Any] | None, begun: float | None = None
 ) -> Response:
-    """Return all that the page draws."""
+    """Return the canvas for the page."""
     begun = time.perf_counter() if begun is None else begun
     sets, alphas = canvas.sets(), canvas.alphas()
     points = [

@@ -1,4 +1,4 @@
-"""Two directions to look at data of any number of features."""
+"""A projection of data to two dimensions."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ MOST_ROWS = 1500
 def project(X: Any, y: NDArray[Any], *, standardise: bool) -> dict[str, Any]:
     """Return the rows of `X` along their two principal components, and their classes.
 
-    Of more than 1500 rows a random part is taken, always the same.
+    Of more than 1500 rows a fixed random part is taken.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def project(X: Any, y: NDArray[Any], *, standardise: bool) -> dict[str, Any]:
     -------
     dict
         ``x``, ``y``: coordinates; ``label``: index into ``classes``; ``explained``: share of the
-        variance along each direction; ``rows``: how many rows there are in all.
+        variance along each direction; ``rows``: number of all rows.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def project(X: Any, y: NDArray[Any], *, standardise: bool) -> dict[str, Any]:
     if sp.issparse(X) and solver == "auto":
         X = X.toarray()
     pca = PCA(n_components=2, svd_solver=solver, random_state=0)
-    with np.errstate(invalid="ignore", divide="ignore"):  # all rows alike: no variance to share
+    with np.errstate(invalid="ignore", divide="ignore"):  # no variance if all rows are equal
         places = pca.fit_transform(X)
     classes, codes = np.unique(y, return_inverse=True)
     return {

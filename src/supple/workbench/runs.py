@@ -19,20 +19,20 @@ from supple.workbench.studies import as_records, checked_spec, shared, unpacked
 
 router = APIRouter(prefix="/api/runs", tags=["runs"])
 
-_HEARTBEAT = 15.0  # seconds; a silent stream would be taken for a broken one
-_BUNDLE = 0.03  # seconds in which records gather, so that fast runs do not flood the page
+_HEARTBEAT = 15.0  # seconds; a silent connection may be closed
+_BUNDLE = 0.03  # seconds between messages, so that fast runs do not flood the page
 _NAME = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class NewRun(BaseModel):
-    """What is to be run."""
+    """A request for a run."""
 
     spec: dict[str, Any]
     data_id: Annotated[str, Field(max_length=32)] | None = None
 
 
 class Edit(BaseModel):
-    """What is to be changed of a run."""
+    """A request to change a run."""
 
     name: _NAME | None = None
     notes: Annotated[str, Field(max_length=10_000)] | None = None
@@ -73,7 +73,7 @@ def begin_run(request: Request, new: NewRun) -> dict[str, Any]:
 
 @router.post("/import", status_code=201)
 async def import_run(request: Request) -> dict[str, Any]:
-    """Keep a run that was exported elsewhere as JSON."""
+    """Import a run from JSON."""
     content = unpacked(await request.body())
     run = _history(request).add_run(
         _text(content["name"]),
@@ -102,7 +102,7 @@ def edit_run(request: Request, run_id: str, edit: Edit) -> dict[str, Any]:
 
 @router.delete("/{run_id}", status_code=204)
 def delete_run(request: Request, run_id: str) -> None:
-    """Remove a run; one that goes on is cancelled first."""
+    """Remove a run, after cancelling it if it is active."""
     history = _history(request)
     if history.run(run_id).state in UNFINISHED:
         _jobs(request).cancel(run_id)
@@ -163,7 +163,7 @@ async def _events(history: History, jobs: Jobs, run_id: str, sent: int) -> Async
                 yield _event("end", {}, sent)
                 return
             if jobs.dismissed:
-                return  # the browser asks again, and finds the server that comes next
+                return  # the browser reconnects to the next server
             await asyncio.sleep(_BUNDLE)
             try:
                 await asyncio.wait_for(news.wait(), _HEARTBEAT)
@@ -216,5 +216,5 @@ def export_run(
 
 
 def _text(value: str) -> str:
-    """Return `value` without what SQLite and browsers cannot keep."""
+    """Return `value` without characters that SQLite or browsers cannot store."""
     return value.encode("utf-8", "replace").decode().replace("\0", "")

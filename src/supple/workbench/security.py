@@ -1,4 +1,4 @@
-"""Who may ask for what: host, origin, token, size of a request, and what a page may load."""
+"""Access control: host, origin, token, size of requests, content policy."""
 
 import hmac
 from http.cookies import CookieError, SimpleCookie
@@ -25,12 +25,12 @@ _HEADERS = {
 
 
 class Guard:
-    """The first that sees a request; what it refuses reaches nothing else.
+    """Middleware that refuses requests before any other code sees them.
 
     Parameters
     ----------
     app : ASGI application
-        What is guarded.
+        The guarded application.
     settings : Settings
         Hosts, token and limits.
     """
@@ -39,7 +39,7 @@ class Guard:
         self._app, self._settings = app, settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a refused request, hand any other one on."""
+        """Answer a refused request, or pass it on."""
         if scope["type"] != "http":
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
@@ -73,7 +73,7 @@ class Guard:
     def _check_token(self, scope: Scope, headers: Headers) -> Response | None:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
         if scope["path"] == "/" and self._is_token(given):
-            # The token leaves the address bar: later requests show the cookie.
+            # Remove the token from the address bar: later requests send the cookie.
             welcome = RedirectResponse("/", status_code=303)
             welcome.set_cookie(COOKIE, given, httponly=True, samesite="strict", path="/")
             return welcome
@@ -87,11 +87,11 @@ class Guard:
 
 
 class BodyTooLargeError(Exception):
-    """A body without a stated length that went on for too long."""
+    """A body without a stated length that exceeds the limit."""
 
 
 class _Limited:
-    """Hands the body of a request on as long as it keeps to the limit."""
+    """Passes on the body of a request up to the limit."""
 
     def __init__(self, receive: Receive, limit: int) -> None:
         self._receive, self._limit, self._seen = receive, limit, 0
@@ -138,7 +138,7 @@ def _dressed(scope: Scope, send: Send) -> Send:
             headers = MutableHeaders(scope=message)
             for name, value in _HEADERS.items():
                 headers[name] = value
-            # The page must not outlive an update of the package in the cache of a browser.
+            # Browsers must not cache the page beyond an update of the package.
             headers["Cache-Control"] = (
                 "no-store" if scope["path"].startswith("/api/") else "no-cache"
             )

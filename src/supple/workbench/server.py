@@ -39,7 +39,7 @@ def create_app(settings: Settings, *, work: Work = run_study) -> FastAPI:
     settings : Settings
         Address, folder and limits.
     work : callable, default=run_study
-        What a run does, in a process of its own.
+        The work of a run, in its own process.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def create_app(settings: Settings, *, work: Work = run_study) -> FastAPI:
             app.state.jobs.close()
             history.close()
 
-    # No pages of documentation, which load scripts from outside; tests ask app.openapi().
+    # No documentation pages: they load external scripts. Tests use app.openapi().
     app = FastAPI(title="supple workbench", openapi_url=None, lifespan=lifespan)
     app.state.settings = settings
     _explain_errors(app, settings)
@@ -72,7 +72,7 @@ def create_app(settings: Settings, *, work: Work = run_study) -> FastAPI:
 
     @app.get("/api/about")
     def about() -> dict[str, Any]:
-        """Say which version this is and what it lets in."""
+        """Return the version and the limits."""
         return {
             "version": version("supple"),
             "max_bytes": settings.max_bytes,
@@ -82,7 +82,7 @@ def create_app(settings: Settings, *, work: Work = run_study) -> FastAPI:
 
     @app.get("/api/machines")
     def machines() -> list[dict[str, Any]]:
-        """List the machines that can be compared, with what explains them."""
+        """List the machines that can be compared, with their explanations."""
         return [_explained(machine) for machine in MACHINES.values()]
 
     @app.get("/", include_in_schema=False)
@@ -104,10 +104,10 @@ def _explained(machine: Machine) -> dict[str, Any]:
 
 
 class Server(uvicorn.Server):
-    """A server that lets its event streams go before it waits for them."""
+    """A server that ends its event streams before it waits for them."""
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """End the streams, then all else."""
+        """End the event streams, then the server."""
         app = self.config.app
         if isinstance(app, FastAPI) and hasattr(app.state, "jobs"):
             app.state.jobs.dismiss()
@@ -124,12 +124,12 @@ def serve(settings: Settings) -> None:
         timeout_graceful_shutdown=1,
         server_header=False,
     )
-    with suppress(KeyboardInterrupt):  # uvicorn raises it again once all is closed
+    with suppress(KeyboardInterrupt):  # uvicorn raises it again after shutdown
         Server(config).run()
 
 
 def _explain_errors(app: FastAPI, settings: Settings) -> None:
-    """Let every error be one sentence for the reader of the page."""
+    """Answer every error by one sentence for the user."""
 
     def sentence(status: int, text: str) -> JSONResponse:
         return JSONResponse({"detail": text}, status_code=status)
@@ -158,5 +158,5 @@ def _explain_errors(app: FastAPI, settings: Settings) -> None:
 
 
 def _clean(text: str) -> str:
-    # A lone half of a surrogate pair, which JSON can carry, cannot be sent.
+    # JSON may contain a lone surrogate, which cannot be sent.
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Where the workbench listens, what it keeps and what it lets in."""
+"""Settings of the workbench: address, storage, limits."""
 
 import os
 import secrets
@@ -13,7 +13,7 @@ LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
 def default_folder() -> Path:
-    """Return where the history is kept: SUPPLE_WORKBENCH, or the user's folder of data."""
+    """Return the folder of the history: SUPPLE_WORKBENCH, or in the user's data folder."""
     chosen = os.environ.get("SUPPLE_WORKBENCH")
     if chosen:
         return Path(chosen)
@@ -23,23 +23,22 @@ def default_folder() -> Path:
 
 @dataclass(frozen=True)
 class Settings:
-    """How the workbench is set up.
+    """Settings of the workbench.
 
     Attributes
     ----------
     folder : Path
-        Where the history lies, one SQLite file.
+        Folder of the history, one SQLite file.
     host, port : str, int
         Address to listen on.
     token : str
-        What a browser must show before it gets anything. Empty on this machine alone; see
-        :meth:`for_host`.
+        Required of every browser. Empty if only this machine has access; see :meth:`for_host`.
     jobs : int
-        How many runs go on at once; the others wait.
+        Number of concurrent runs.
     max_bytes, max_rows : int
         Largest upload.
     max_runs : int
-        How many runs may wait at once.
+        Most runs in the queue.
 
     Examples
     --------
@@ -85,8 +84,8 @@ class Settings:
     def serves(self, hostname: str) -> bool:
         """Return whether a request may name `hostname` as its host.
 
-        A page of another site can let its own name point at this machine (DNS rebinding); such
-        a request carries that name.
+        Another site can resolve its own name to this machine (DNS rebinding); such a request
+        carries that name.
         """
         if hostname in LOOPBACK or hostname == self.host:
             return True

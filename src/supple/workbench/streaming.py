@@ -1,7 +1,7 @@
 """Streams played over HTTP, by server-sent events.
 
-A player goes on only while a page listens to it: its batches are computed in the event stream
-itself, so that nothing is left running when the page goes away.
+A player runs only while a page listens: its batches are computed in the event stream itself, so
+that it stops when the page is closed.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ = ["Players", "router"]
 
 router = APIRouter(prefix="/api/stream")
 
-_BEAT = 0.1  # seconds between two looks at a player that waits
-_SIGN = 10.0  # seconds between two signs of life to a page that waits
+_BEAT = 0.1  # seconds between two checks of a waiting player
+_SIGN = 10.0  # seconds between two heartbeats to a waiting page
 
 Speed = Annotated[float, Field(ge=0.2, le=100.0, allow_inf_nan=False, strict=True)]
 
 
 class Wanted(Body):
-    """What is to be played."""
+    """A request for a player."""
 
     stream: Literal["rotating_gaussians", "shifting_gaussians", "sea", "stagger", "hyperplane"] = (
         "rotating_gaussians"
@@ -48,19 +48,19 @@ class Wanted(Body):
 
 
 class Control(Body):
-    """What a player is told."""
+    """A request to control a player."""
 
     action: Literal["pause", "resume", "stop", "speed"]
     speed: Speed | None = None
 
 
 class Players:
-    """The players by name. One that nobody listens to is let go after a while.
+    """The players by name; those without a listener end after a while.
 
     Parameters
     ----------
     most : int, default=8
-        How many are held.
+        Most players held.
     patience : float, default=60.0
         Seconds that a player waits for its page to come back.
     """
@@ -95,7 +95,7 @@ class Players:
             return self._held[name]
 
     def close(self, name: str) -> None:
-        """Stop a player and let it go."""
+        """Stop and remove a player."""
         with self._lock:
             player = self._held.pop(name, None)
         if player is not None:
@@ -122,7 +122,7 @@ def kinds() -> Response:
 
 @router.post("/players")
 def begin(wanted: Wanted) -> Response:
-    """Make a player, which plays as soon as its events are listened to."""
+    """Make a player; it starts with its event stream."""
     spec = wanted.model_dump()
     speed = spec.pop("speed")
     player = Player(StreamSpec(**spec), speed=speed)
@@ -131,13 +131,13 @@ def begin(wanted: Wanted) -> Response:
 
 @router.get("/players/{name}")
 def show(name: str) -> Response:
-    """Return what a page that was loaded again has to know."""
+    """Return the state of a player, for a reloaded page."""
     return plain_json({"player": name, **players[name].about()})
 
 
 @router.post("/players/{name}/control")
 def control(name: str, told: Control) -> Response:
-    """Pause, resume or stop a player, or let it play faster or slower."""
+    """Pause, resume or stop a player, or change its speed."""
     player = players[name]
     if told.action == "stop":
         players.close(name)
@@ -156,7 +156,7 @@ def control(name: str, told: Control) -> Response:
 def events(
     name: str, last_event_id: Annotated[str | None, Header(max_length=20)] = None
 ) -> StreamingResponse:
-    """Play, and send a record for every batch; those after `Last-Event-ID` once more."""
+    """Play, and send a record for every batch, starting after `Last-Event-ID`."""
     player = players[name]
     seen = last_event_id or ""
     start = int(seen) + 1 if seen.isascii() and seen.isdecimal() else 0
@@ -164,7 +164,7 @@ def events(
 
 
 async def _play(player: Player, start: int) -> AsyncIterator[str]:
-    """Send the records from `start` on, then play on as long as nobody else listens."""
+    """Send the records from `start` on, then play until another stream takes over."""
     mine = player.reader = object()
     try:
         sent, spoken = start, time.monotonic()
@@ -194,7 +194,7 @@ async def _play(player: Player, start: int) -> AsyncIterator[str]:
 
 
 async def _rest(player: Player, begun: float) -> None:
-    """Wait until the next batch is due; a change of the speed counts at once."""
+    """Wait until the next batch is due; a change of speed takes effect at once."""
     while not (player.stopped or player.paused):
         left = begun + 1.0 / player.speed - time.monotonic()
         if left <= 0.0:

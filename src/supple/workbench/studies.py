@@ -1,4 +1,4 @@
-"""Between the workbench and supple.study: what a run does, and how it is shared."""
+"""The link to supple.study: the work of a run, import and export."""
 
 import json
 from collections.abc import Iterator
@@ -22,13 +22,13 @@ def run_study(task: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def task_of(run: Run, history: History) -> dict[str, Any]:
-    """Return what the process of a run must know."""
+    """Return the task of a run for its process."""
     name, body = (None, None) if run.data_id is None else history.data(run.data_id)
     return {"spec": run.spec, "name": name, "body": body}
 
 
 def checked_spec(values: dict[str, Any]) -> StudySpec:
-    """Return the study that `values` describe, or say what is wrong with them."""
+    """Return the study that `values` describe; raise if they are wrong."""
     try:
         _sendable(values)
     except (ValueError, RecursionError):
@@ -41,17 +41,17 @@ def checked_spec(values: dict[str, Any]) -> StudySpec:
 
 
 def _sendable(value: Any) -> None:
-    """Raise ValueError at a number or a text that no browser can be sent."""
+    """Raise ValueError for a number or a text that cannot be sent to a browser."""
     json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
 
 
 def as_records(rows: list[dict[str, Any]]) -> list[StudyRecord]:
-    """Return the records of a run as supple.study has them."""
+    """Return the records of a run as objects of supple.study."""
     return [StudyRecord(**row) for row in rows]
 
 
 def shared(run: Run, spec: StudySpec, records: list[StudyRecord]) -> str:
-    """Return a run as text that another workbench can import; uploaded data stay here."""
+    """Return a run, without uploaded data, as text that another workbench can import."""
     content = {"name": run.name, "notes": run.notes, **json.loads(to_json(spec, records))}
     return json.dumps(content, indent=1, allow_nan=False, ensure_ascii=False)
 

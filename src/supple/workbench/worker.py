@@ -14,9 +14,9 @@ Work = Callable[[Any], Iterator[dict[str, Any]]]
 
 
 def run_job(connection: Connection, work: Work, task: Any) -> None:
-    """Send each record of ``work(task)`` as a line of JSON, then how it ended.
+    """Send each record of ``work(task)`` as a line of JSON, then the outcome.
 
-    What the server hears is JSON, never a pickled object: a job reads data of unknown origin.
+    Messages are JSON, never pickled objects: a job reads data of unknown origin.
     """
     Thread(target=_follow_parent, daemon=True).start()
     try:
@@ -26,14 +26,14 @@ def run_job(connection: Connection, work: Work, task: Any) -> None:
         _send(connection, "end", None)
     except SuppleError as error:
         _send(connection, "error", str(error))
-    except Exception as error:  # the page shows it; the server goes on
+    except Exception as error:  # shown on the page; the server continues
         _send(connection, "error", f"{type(error).__name__}: {error}")
     finally:
         connection.close()
 
 
 def _follow_parent() -> None:
-    """End with the server, even in the middle of a long fit after the server was killed."""
+    """End with the server, even during a long fit after the server was killed."""
     parent = parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -45,7 +45,7 @@ def _send(connection: Connection, kind: str, value: Any) -> None:
 
 
 def _obey(connection: Connection) -> None:
-    """Wait here if the user asked for a pause: between two measurements, so that none has it."""
+    """Wait during a pause, between two measurements, so that none includes it."""
     paused = False
     while paused or connection.poll(0):
         order = connection.recv_bytes()
@@ -55,7 +55,7 @@ def _obey(connection: Connection) -> None:
 
 
 def _finite(value: Any) -> Any:
-    """Return `value` with None for numbers that JSON has no word for."""
+    """Return `value` with None for numbers that JSON cannot represent."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from supple.diagnostics._conformal import ConformalClassifier
-from supple.diagnostics._conformal_checks import check_level
+from supple.diagnostics._conformal_base import check_level
 from supple.diagnostics._jackknife import ConformalRegressor
 from supple.diagnostics.displays._base import ERROR_COLOUR, QUIET, Display, numbers
 from supple.errors import InvalidInputError

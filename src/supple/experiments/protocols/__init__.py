@@ -1,4 +1,4 @@
-"""The protocols: functions that run one cell and return what it gave."""
+"""The protocols: functions that run one cell and return its outcomes."""
 
 from collections.abc import Callable
 

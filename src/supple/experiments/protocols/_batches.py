@@ -25,7 +25,7 @@ def draw(rng: np.random.Generator, centre: NDArray[np.float64], n: int) -> Batch
 
 
 def learn(model: Any, batches: list[Batch]) -> Any:
-    """Show the batches to a machine, one after the other."""
+    """Let a machine learn the batches, one after the other."""
     for X, y in batches:
         model.partial_fit(X, y)
     return model
@@ -34,8 +34,7 @@ def learn(model: Any, batches: list[Batch]) -> Any:
 def two_batches(cell: Cell) -> list[Outcome]:
     """Learn two batches of 100 examples and test on 100, half from either distribution.
 
-    With "share", C is that part of what the cell says: mySVM may divide it by the number of
-    examples.
+    With "share", C is this part of the cell's C: mySVM may divide it by the number of examples.
     """
     C = float(cell["C"]) * cell.get("share", 1.0)
     second = SECOND if cell["change"] else FIRST
@@ -92,10 +91,10 @@ def _course(
     """Return accuracy and share of support vectors, both in per cent, after the batches."""
     model = classifier(cell)
     if cell["machine"] == "batch" and not cell.get("steps"):
-        batches = [np.concatenate(batches)]  # the same optimum, sooner
+        batches = [np.concatenate(batches)]  # faster, with the same optimum
     accuracy, vectors, seen = [], [], 0
     for number, rows in enumerate(batches):
-        # Sorted presentation may begin with batches of one class: they wait for the other one.
+        # In sorted order the first batches may have one class: they wait for the other.
         model.partial_fit(X[rows], y[rows], **({} if number else {"classes": np.unique(y)}))
         seen += len(rows)
         if cell.get("steps") or number == len(batches) - 1:
@@ -108,8 +107,8 @@ def removal(cell: Cell) -> list[Outcome]:
     """Leave a tenth out, of all examples or of the support vectors; test on it or on others.
 
     "remove" is "nothing", "data" or "support vectors"; "test" is "removed" (as the paper does) or
-    "others": a tenth of the data that no machine has seen. Where nothing is removed and tested on,
-    the examples learned are the test.
+    "others": a tenth of the data that is never learned. If nothing is removed and "test" is
+    "removed", the examples learned are the test set.
     """
     X, y = data.table(cell["data"])
     tests = divide(len(y), 10, cell["seed"])

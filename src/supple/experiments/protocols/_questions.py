@@ -44,7 +44,7 @@ def normal(cell: Cell, batches: list[Batch]) -> tuple[NDArray[np.float64], float
 
 
 def lines(cell: Cell) -> list[Outcome]:
-    """Learn the example and return how far the line turns from that of all data."""
+    """Learn the example and return the angle of the line to that of all data."""
     found: dict[str, list[float]] = {"angle": [], "accuracy": [], "vectors": []}
     for repetition in range(cell["repetitions"]):
         batches, test = example(cell["seed"], repetition)

@@ -21,7 +21,7 @@ _BATCH = 130  # examples in a batch of the paper
 
 
 def relevance(cell: Cell) -> list[Outcome]:
-    """Predict and then learn each batch; give means over batches 2 to the last, and the course.
+    """Predict and then learn each batch; return means from batch 2 on, and the curves.
 
     "size" is the number of examples in a batch, 130 in the paper; the stream has as many examples
     for every size. With "n_estimated" the adaptive window is judged on that many examples.
@@ -70,7 +70,7 @@ def _stream(cell: Cell, seed: int) -> Stream:
 
 
 def _run(cell: Cell, repetition: int) -> dict[str, list[Any]]:
-    """Return what one repetition gives, in per cent."""
+    """Return the outcomes of one repetition, in per cent."""
     stream = _stream(cell, 1000 * cell["seed"] + repetition)
     size = stream.metadata["batch_size"]
     window = _WINDOWS.get(cell["window"])

@@ -1,15 +1,16 @@
-"""Checks of the parameters of conformal predictors."""
+"""The base of conformal predictors, and checks of their parameters."""
 
 from __future__ import annotations
 
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from supple.errors import InvalidInputError, PrecomputedUpdateError
 from supple.estimators._estimator import not_fitted
+from supple.estimators._ids import IdsLike
 from supple.estimators._params import refuse_balanced, show
 from supple.estimators._updates import ExactUpdates
 from supple.problems import Problem
@@ -56,3 +57,22 @@ def held(owner: Any) -> Any:
     if estimator is None:
         raise not_fitted(owner)
     return estimator
+
+
+class ConformalPredictor(BaseEstimator):
+    """Base of the conformal predictors: an estimator whose examples can be forgotten."""
+
+    def forget(self, ids: IdsLike) -> Self:
+        """Remove examples exactly, as if they had never been learned.
+
+        Parameters
+        ----------
+        ids : int, str or other hashable, or iterable of these
+            Their ids, see ``estimator_.ids_``.
+
+        Returns
+        -------
+        self : object
+        """
+        held(self).forget(ids)
+        return self
