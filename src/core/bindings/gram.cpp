@@ -33,7 +33,6 @@ P& points_of(PointsGram& gram) {
 // One after the other; each time the last example takes the freed slot.
 template <typename G>
 void remove_slots(G& gram, const In1<std::int64_t>& slots) {
-  gram.expect_removals(slots.shape(0));
   for (std::int64_t slot : checked_removals(slots, gram.size())) gram.remove(slot);
 }
 
@@ -158,7 +157,7 @@ void bind_gram(nb::module_& m) {
   nb::class_<Gram>(m, "Gram")
       .def_prop_ro("size", &Gram::size)
       .def_rw("threads", &Gram::threads)
-      .def_rw("keep_all_rows", &Gram::lasting)
+      .def_rw("keep_all_rows", &Gram::keep_all_rows)
       .def_prop_ro("held_bytes", &Gram::held_bytes)
       .def_prop_ro("evaluations",
                    [](Gram& g) {

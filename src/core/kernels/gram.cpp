@@ -107,9 +107,9 @@ void Gram::keep_to_budget() {
   while (held_bytes() > budget) {
     const bool may_drop = held_.size() > 1, may_evict = used_.size() > kAlwaysKept;
     // Neither takes more than half from the other; rows that are to last stay.
-    if (may_drop && (lasting || !may_evict || 2 * cached_bytes_ <= budget)) {
+    if (may_drop && (keep_all_rows || !may_evict || 2 * cached_bytes_ <= budget)) {
       let_go(*held_.front().block);
-    } else if (may_evict && (!lasting || cached_bytes_ > budget)) {
+    } else if (may_evict && (!keep_all_rows || cached_bytes_ > budget)) {
       evict(used_.back());
     } else {
       break;
@@ -217,19 +217,15 @@ void Gram::appended(const double* diagonal, std::size_t count) {
       largest_ = std::max(largest_.load(), std::abs(diagonal[k]));
   diagonal_.insert(diagonal_.end(), diagonal, diagonal + count);
   entries_.resize(entries_.size() + count);
-  if (lasting)
+  if (keep_all_rows)
     for (std::size_t slot = entries_.size() - count; slot < entries_.size(); ++slot) complete(slot);
-}
-
-void Gram::expect_removals(std::size_t count) {
-  const std::size_t needed = moves_.size() + count;
-  if (moves_.capacity() < needed) moves_.reserve(std::max(needed, 2 * moves_.capacity()));
 }
 
 void Gram::removed(std::size_t slot) {
   const std::size_t last = entries_.size() - 1;
   evict(slot);
   if (std::abs(diagonal_[slot]) == largest_) largest_ = -1.0;
+  if (moves_.size() == kMostMoves) follow_moves_everywhere();
   moves_.push_back({slot, last});
   if (slot != last) {
     if (entries_[last].cached) *entries_[last].use = slot;
@@ -238,8 +234,6 @@ void Gram::removed(std::size_t slot) {
   }
   entries_.pop_back();
   diagonal_.pop_back();
-  constexpr std::size_t kManyMoves = 4096;
-  if (moves_.size() > kManyMoves) follow_moves_everywhere();
 }
 
 void Gram::truncated(std::size_t size) {

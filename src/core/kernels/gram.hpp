@@ -32,7 +32,7 @@ inline void add_keeping(double term, double& sum, double& lost) {
 
 class Gram {
  public:
-  explicit Gram(std::size_t cache_bytes) : cache_bytes_(cache_bytes) {}
+  explicit Gram(std::size_t cache_bytes) : cache_bytes_(cache_bytes) { moves_.reserve(kMostMoves); }
   virtual ~Gram() = default;
   virtual std::size_t size() const = 0;
 
@@ -67,8 +67,6 @@ class Gram {
   void hold(MarginBlock& block, std::size_t bytes);
   void let_go(MarginBlock& block);  // and clear it
   std::size_t held_bytes() const { return cached_bytes_ + block_bytes_; }
-  // So that so many removals, which come next, cannot fail half-way for want of memory.
-  void expect_removals(std::size_t count);
   std::size_t cache_bytes() const { return cache_bytes_; }
   std::size_t threads = 1;  // that blocks of rows may use
   double rows_asked = 0.0;  // share of its matrix that the last small head needed
@@ -80,7 +78,7 @@ class Gram {
   std::recursive_mutex audits;
   // Every value is computed once, when the later of its two examples arrives, and read from then
   // on. For few examples: the cache must have room for all rows. Set before the first one comes.
-  bool lasting = false;
+  bool keep_all_rows = false;
 
  protected:
   void count(std::size_t evaluated) const {  // blocks are computed by several threads
@@ -125,7 +123,10 @@ class Gram {
   std::vector<Held> held_;  // most recent last
   std::vector<Entry> entries_;
   std::list<std::size_t> used_;  // most recent first
-  std::vector<Move> moves_;      // rows follow when they are asked for
+  // Rows follow when they are asked for, or when these are too many: a removal, which cannot be
+  // undone, must not fail for want of memory.
+  static constexpr std::size_t kMostMoves = 1024;
+  std::vector<Move> moves_;
 };
 
 // Kernels of the core on feature vectors.
@@ -143,7 +144,7 @@ class PointsGram final : public Gram {
   std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
                              const Slots& targets) override;
   void among(const Slots& slots, double* out, std::size_t stride) override;
-  bool has_blocks() const override { return !lasting; }
+  bool has_blocks() const override { return !keep_all_rows; }
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
   void release() override {
     compact_.reset();

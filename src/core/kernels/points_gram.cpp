@@ -108,7 +108,7 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
   std::vector<double*> row;  // of each
   for (std::size_t k = 0; k < sources.size(); ++k) {
     double* own = out + k * targets.size();
-    if (lasting || by_rows || cached(static_cast<std::size_t>(sources[k]))) {
+    if (keep_all_rows || by_rows || cached(static_cast<std::size_t>(sources[k]))) {
       Gram::values({sources[k]}, targets, own);
     } else {
       rest.push_back(sources[k]);
@@ -150,7 +150,7 @@ std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,
                                        const Slots& targets) {
   // A few rows may be at hand, or of use later; all of a row for few targets is not.
-  if (lasting || (sources.size() < kQueries<double> && 4 * targets.size() > size()))
+  if (keep_all_rows || (sources.size() < kQueries<double> && 4 * targets.size() > size()))
     return Gram::expand(sources, coef, targets);
   if (linear()) return expand_linear(sources, coef, targets);
   const std::shared_ptr<const Points> chosen = choose(targets);
@@ -177,8 +177,7 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
 }
 
 // A linear kernel needs no values: X (X_sources' coef).
-std::vector<double> PointsGram::expand_linear(const Slots& sources,
-                                              const std::vector<double>& coef,
+std::vector<double> PointsGram::expand_linear(const Slots& sources, const std::vector<double>& coef,
                                               const Slots& targets) const {
   const std::size_t d = points_->n_features();
   Wiped<double> w(d, 0.0), lost(d, 0.0);
@@ -196,7 +195,7 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources,
 }
 
 void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
-  if (lasting) return Gram::among(slots, out, stride);
+  if (keep_all_rows) return Gram::among(slots, out, stride);
   const std::size_t n = slots.size(), packs = (n + kQueries<double> - 1) / kQueries<double>;
   const std::shared_ptr<const Points> chosen = choose(slots);
   share_both_ends(threads, packs, [&](std::size_t number) {
