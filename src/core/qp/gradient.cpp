@@ -44,12 +44,14 @@ void Gradient::append(const std::vector<double>& kx) {
   s_.F.insert(s_.F.end(), kx.begin(), kx.end());
   s_.error_bound.resize(s_.F.size(), 0.0);
   s_.x.resize(s_.F.size() * h.per, 0.0);
+  drop_anchor();
 }
 
 void Gradient::remove(std::size_t member) {
   before_move_.clear();
   for (auto* values : {&s_.F, &s_.error_bound}) replace_by_last(*values, member, 1);
   replace_by_last(s_.x, member, h.per);
+  drop_anchor();
 }
 
 void Gradient::clear() {
@@ -124,13 +126,19 @@ std::vector<double> Gradient::values_at(const Expansion& e,
 
 // --- precision -------------------------------------------------------------------------------
 
-void Gradient::sharpen(std::vector<std::size_t> members) {
-  if (members.empty()) return;
-  const std::vector<double> value = values_at(h.support(), members);
-  for (std::size_t k = 0; k < members.size(); ++k) {
-    s_.F[members[k]] = value[k];
-    s_.error_bound[members[k]] = 0.0;
-    if (!s_.assumed.empty()) s_.assumed[members[k]] = 0;
+void Gradient::sharpen(const std::vector<std::size_t>& members) {
+  for (const bool from_anchor : {false, true}) {
+    std::vector<std::size_t> part;
+    for (std::size_t m : members)
+      if (sharp_at_anchor(m) == from_anchor) part.push_back(m);
+    if (part.empty()) continue;
+    const std::vector<double> value =
+        values_at(from_anchor ? change(s_.anchor->x, h.x) : h.support(), part);
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      s_.F[part[k]] = (from_anchor ? s_.anchor->F[part[k]] : 0.0) + value[k];
+      s_.error_bound[part[k]] = 0.0;
+      if (!s_.assumed.empty()) s_.assumed[part[k]] = 0;
+    }
   }
 }
 
@@ -170,14 +178,19 @@ void Gradient::add_in_single(const Expansion& change, const Positions& targets) 
   for (std::size_t k = 0; k < targets.size(); ++k) s_.F[targets[k]] += unit * added[k];
 }
 
+void Gradient::set_anchor() {
+  s_.anchor = std::make_shared<const Anchor>(Anchor{s_.x, s_.F, s_.error_bound});
+  s_.travelled = 0.0;
+}
+
 // The error of a kernel value is the same whenever it is used, so it comes in by what x has changed
-// on the whole; each addition rounds anew.
-void Gradient::adopt(const Positions& members, const std::vector<double>& values, double way) {
+// since the anchor on the whole; each addition rounds anew.
+void Gradient::adopt(const Positions& members, const std::vector<double>& values) {
   constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
   double changed = 0.0;
-  for (std::size_t v = 0; v < h.x.size(); ++v) changed += std::abs(h.x[v] - s_.x[v]);
+  for (std::size_t v = 0; v < h.x.size(); ++v) changed += std::abs(h.x[v] - s_.anchor->x[v]);
   const double lost = (changed > 0.0 ? changed * h.single_error() : 0.0) +
-                      way * kAddition * h.gram.largest_diagonal();
+                      s_.travelled * kAddition * h.gram.largest_diagonal();
   const double rounding = h.rounding();
   for (std::size_t m = 0; m < s_.F.size(); ++m) loosen(m, rounding);
   std::vector<char> others(s_.F.size(), 1);
@@ -185,7 +198,7 @@ void Gradient::adopt(const Positions& members, const std::vector<double>& values
     const std::size_t m = members[k];
     others[m] = 0;
     s_.F[m] = values[k];
-    s_.error_bound[m] += lost;
+    loosen(m, s_.anchor->error_bound[m] + lost);
   }
   clear_stale();
   if (members.size() < s_.F.size()) mark_stale(std::move(others));

@@ -31,6 +31,10 @@ void replace_by_last(std::vector<T>& values, std::size_t member, std::size_t cou
 }
 
 class Gradient {
+  struct Anchor {
+    std::vector<double> x, F, error_bound;
+  };
+
  public:
   // All that is known; a copy can be restored while the head has the same members.
   struct State {
@@ -46,6 +50,10 @@ class Gradient {
     // Margin members whose F is the solution of the margin system, not yet a sum of kernel values.
     // Empty if there are none.
     std::vector<char> assumed;
+    // An earlier F that sharpen() may start from, and the changes of x, to and fro, that F has
+    // followed in single precision since.
+    std::shared_ptr<const Anchor> anchor;
+    double travelled = 0.0;
     // Since F was last computed from scratch: its changes, and the largest mass and K_vv of its
     // terms, of which it keeps the rounding.
     std::uint64_t updates = 0;
@@ -67,6 +75,9 @@ class Gradient {
   bool behind() const { return has_stale() && s_.stale_x != s_.x; }  // stale F is not that of x
   bool is_assumed(std::size_t member) const { return !s_.assumed.empty() && s_.assumed[member]; }
   bool has_assumed() const;
+  bool sharp_at_anchor(std::size_t member) const {
+    return s_.anchor && s_.anchor->error_bound[member] == 0.0;
+  }
   std::uint64_t updates() const { return s_.updates; }
   double peak_mass() const { return s_.peak_mass; }
   bool worn() const;                   // F has gathered more rounding than it need have
@@ -106,16 +117,20 @@ class Gradient {
   void note_peaks();
 
   // --- precision ---
-  // F of these members in double precision at the head's x, from scratch.
-  void sharpen(std::vector<std::size_t> members);
+  // F of these members in double precision at the head's x: from scratch, or from the anchor where
+  // F was sharp.
+  void sharpen(const std::vector<std::size_t>& members);
   // F of this member may follow x in single precision from now on, and is no more assumed.
   void loosen(std::size_t member, double rounding);
   // F of these members follows in single precision; F of the others is assumed, stale, or will be
   // sharpened before it is read.
   void follow_in_single(const Positions& targets);
-  // F of active members, which the block solver has brought to the head's x in single precision by
-  // changes of x that add up to `way`. The others become stale.
-  void adopt(const Positions& members, const std::vector<double>& values, double way);
+  // F of active members, which the block solver has brought to the head's x in single precision.
+  // The others become stale.
+  void adopt(const Positions& members, const std::vector<double>& values);
+  void note_travel(double way) { s_.travelled += way; }
+  void set_anchor();
+  void drop_anchor() { s_.anchor.reset(); }
   void assume(std::size_t member, double value);
   void drop_assumptions() { s_.assumed.clear(); }
 

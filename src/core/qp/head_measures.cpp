@@ -123,6 +123,7 @@ void Head::sharpen() {
     low[e] = -range.high;
   }
   std::vector<std::size_t> close;
+  std::size_t from_scratch = 0;
   for (std::size_t m = 0; m < members(); ++m) {
     const double error = F.error_bound(m);
     if (error == 0.0 || F.is_stale(m)) continue;
@@ -131,11 +132,12 @@ void Head::sharpen() {
       if (inside(v) || (!fixed(v) && ((x[v] < hi[v] && G - error <= up[group[v]]) ||
                                       (x[v] > lo[v] && G + error >= low[group[v]])))) {
         close.push_back(m);
+        from_scratch += !F.sharp_at_anchor(m);
         break;
       }
     }
   }
-  if (2 * close.size() > members() && factor.size() == 0)
+  if (2 * from_scratch > members() && factor.size() == 0)
     F.refresh();
   else
     F.sharpen(close);

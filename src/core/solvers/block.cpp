@@ -27,6 +27,9 @@ constexpr std::size_t kGrain = 1024;               // members that a thread take
 class BlockSolver {
  public:
   BlockSolver(Head& head, bool shrinking, bool polish_follows);
+  ~BlockSolver() { h.F.drop_anchor(); }
+  BlockSolver(const BlockSolver&) = delete;
+  BlockSolver& operator=(const BlockSolver&) = delete;
   SmoResult run(double eps, std::int64_t max_iterations);
 
  private:
@@ -48,7 +51,7 @@ class BlockSolver {
   void keep(const Positions& kept);
   double drift() const;
   // F of the active members goes to the head; the others are then stale.
-  void hand_over() { h.F.adopt(active_.members(), active_.F, std::exchange(travelled_, 0.0)); }
+  void hand_over() { h.F.adopt(active_.members(), active_.F); }
 
   Head& h;
   bool shrinking_, polish_follows_;
@@ -62,7 +65,6 @@ class BlockSolver {
   std::unique_ptr<RowCache> rows_;
   WorkingSet set_;
   std::uint32_t round_ = 0;
-  double travelled_ = 0.0;  // changes of x, to and fro, since then
   bool linear_;
 };
 
@@ -72,6 +74,7 @@ BlockSolver::BlockSolver(Head& head, bool shrinking, bool polish_follows)
       polish_follows_(polish_follows),
       active_(head),
       linear_(head.gram.linear()) {
+  h.F.set_anchor();
   movable_.reserve(h.members());
   for (std::size_t m = 0; m < h.members(); ++m)
     for (std::size_t j = 0; j < h.per; ++j)
@@ -208,7 +211,7 @@ void BlockSolver::spread() {
   Positions changed;
   std::vector<const float*> row;
   std::vector<double> coefficient;
-  double unit = 0.0;
+  double unit = 0.0, travelled = 0.0;
   for (std::size_t t = 0; t < set_.size(); ++t) {
     const std::size_t a = set_.who(t), m = active_.member(a);
     double change = 0.0;
@@ -222,9 +225,10 @@ void BlockSolver::spread() {
     changed.push_back(a);
     if (!linear_ || whole()) row.push_back(whole() ? set_.row(t) : rows_->row(a));
     coefficient.push_back(change);
-    travelled_ += std::abs(change);
+    travelled += std::abs(change);
     unit = std::max(unit, std::abs(change));
   }
+  h.F.note_travel(travelled);
   if (unit > 0x1p-60 && unit < 0x1p60) unit = 1.0;    // single precision has room for them
   for (double& change : coefficient) change /= unit;  // or will have
   std::vector<double> added;
@@ -334,6 +338,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
         return {exact <= eps, iterations};
       }
       known_gap = exact;
+      h.F.set_anchor();
       if (shrunk_) activate_all();
       continue;
     }

@@ -15,6 +15,9 @@ class Polish {
  public:
   Polish(Head& head, double goal, double floor, Pace pace)
       : h(head), goal_(goal), floor_(floor), pace_(pace) {}
+  ~Polish() { h.F.drop_anchor(); }
+  Polish(const Polish&) = delete;
+  Polish& operator=(const Polish&) = delete;
   PolishResult run(std::int64_t max_rounds);
 
  private:

@@ -28,6 +28,7 @@ void Polish::mark_far() {
   if (!single_) return;
   if (!h.F.has_stale() && h.members() <= kFewest) return;  // nobody is far
   far_ = true;
+  h.F.set_anchor();
   if (!h.F.has_stale()) {
     const Head::Slack slack = h.slack(kFewest, h.F.values());
     std::vector<char> far(h.members());
@@ -85,6 +86,7 @@ bool Polish::look_at_margin() {
   const bool assumed = h.F.has_assumed();
   h.F.drop_assumptions();
   sharpen();
+  if (assumed) h.F.set_anchor();
   return assumed;
 }
 
