@@ -140,7 +140,8 @@ struct Head {
   // example in the last slot takes the freed one.
   void take_out(const Slots& slots, std::int64_t n_examples);
   std::int64_t member_at(std::int64_t slot_wanted) const {  // -1 if there is none
-    return static_cast<std::size_t>(slot_wanted) < member_at_.size() ? member_at_[slot_wanted] : -1;
+    return slot_wanted < static_cast<std::int64_t>(member_at_.size()) ? member_at_[slot_wanted]
+                                                                      : -1;
   }
 
   // Make a move at once: x is clipped, and what the targets then miss is given to the variables
@@ -161,7 +162,14 @@ struct Head {
   Slack slack(std::size_t fewest, const std::vector<double>& kx) const;
   // F from scratch if it is worn; the factor is dropped if it keeps the rounding of larger values.
   void renew();
-  void forget_factor();                // factor and block will be built again
+  void forget_factor();  // factor and block will be built again
+  // The variables inside their box, with what the factor needs to know.
+  struct Margin {
+    std::vector<std::int64_t> variables, groups;
+    Slots slots;
+    double sigma = 1.0;  // the mean of their K_vv
+  };
+  Margin margin_inside() const;
   void build_factor();                 // anew, of these, but for those that depend on others
   std::size_t margin_changes() const;  // variables that joined or left since it was factored
   // So few that it is cheaper to let them enter or leave one by one.
@@ -169,7 +177,7 @@ struct Head {
   std::size_t n_inside() const;
   bool factored() const;  // the factor holds just the variables inside their box
 
-  // Kernel row of a member against all members (in `buffer` unless it can be used in place).
+  // Kernel row of a member against all members, in `buffer`.
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
   Expansion support() const { return by_member(x); }
@@ -243,7 +251,6 @@ struct Head {
   std::shared_ptr<const SinglePoints> single_;
   std::unique_ptr<SingleMatrix> matrix_;
   std::vector<std::int64_t> member_at_;  // by slots, or -1
-  bool in_place_ = true;                 // slot[m] == m for all members, as far as known
 };
 
 // Gives back the copy of the examples that blocks are computed from, so that not every head keeps

@@ -8,28 +8,36 @@
 
 namespace supple {
 
-void Head::build_factor() {
-  std::vector<std::int64_t> inside_box;
+Head::Margin Head::margin_inside() const {
+  Margin margin;
+  const std::size_t count = n_inside();
+  for (Slots* values : {&margin.variables, &margin.groups, &margin.slots}) values->reserve(count);
+  double sum = 0.0;
   for (std::size_t v = variables(); v-- > 0;)
-    if (inside(v)) inside_box.push_back(v);
-  if (inside_box.empty()) return;
+    if (inside(v)) margin.variables.push_back(v);
   // Any order will do, but the end of the factor is where a removal is cheap, and those next to a
   // bound are mostly the first to go.
   const auto to_bound = [&](std::size_t v) { return std::min(x[v] - lo[v], hi[v] - x[v]); };
-  std::stable_sort(inside_box.begin(), inside_box.end(),
+  std::stable_sort(margin.variables.begin(), margin.variables.end(),
                    [&](std::int64_t a, std::int64_t b) { return to_bound(a) > to_bound(b); });
-  std::vector<std::size_t> groups;
-  double sum = 0.0;
-  for (std::size_t v : inside_box) {
-    groups.push_back(group[v]);
+  for (std::size_t v : margin.variables) {
+    margin.groups.push_back(group[v]);
+    margin.slots.push_back(slot[member_of(v)]);
     sum += diagonal(v);
   }
-  const double mean = sum / static_cast<double>(groups.size());
-  factor.build(inside_box, groups, mean > 0.0 ? mean : 1.0, gram.threads,
-               [&](double* upper, std::size_t stride) {
-                 gram.among(slots_of(inside_box), upper, stride);
-                 for (std::size_t i = 0; i < inside_box.size() && !ridge.empty(); ++i)
-                   upper[i * stride + i] += ridge[inside_box[i]];
+  if (sum > 0.0) margin.sigma = sum / static_cast<double>(margin.slots.size());
+  return margin;
+}
+
+void Head::build_factor() {
+  const Margin margin = margin_inside();
+  if (margin.slots.empty()) return;
+  factor.build(margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
+               gram.threads, [&](double* upper, std::size_t stride) {
+                 gram.among(margin.slots, upper, stride);
+                 if (ridge.empty()) return;
+                 for (std::size_t i = 0; i < margin.variables.size(); ++i)
+                   upper[i * stride + i] += ridge[margin.variables[i]];
                });
 }
 
