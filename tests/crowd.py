@@ -1,4 +1,4 @@
-"""Threads that use one model at a time: writers, readers and those who copy it.
+"""Threads that share one model: writers, readers and copiers.
 
 Every value read must be that of a state which the model really was in. For that the writers move
 the model between states that are known beforehand: two training sets of different shapes

@@ -136,7 +136,7 @@ def grey_to_unit(X: Floats) -> tuple[Floats, str]:
 
 
 def as_it_is(X: Floats) -> tuple[Floats, str]:
-    """Leave features as they are that were scaled by those who made the set."""
+    """Leave features unchanged that are already scaled in the source."""
     return X, "Features left as their makers scaled them."
 
 

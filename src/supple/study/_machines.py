@@ -173,7 +173,7 @@ _ALL = (
         _MARGIN,
         _SVM_EQUATION,
         "Vishwanathan, Smola & Murty: SimpleSVM. ICML 2003.",
-        "Finds the same optimum by an active set: the worst violator joins until nobody violates.",
+        "Finds the same optimum by an active set: the worst violator joins until there is none.",
     ),
     Machine(
         "rvm",

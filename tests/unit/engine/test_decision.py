@@ -170,7 +170,7 @@ def test_a_failing_update_leaves_the_decisions():
 
 
 def test_a_kernel_that_reads_the_model_during_an_update():
-    """A rule prepared on the way is of a state that nobody else sees."""
+    """A decision rule prepared during an update belongs to an intermediate state."""
     X, t = data(90)
     y = targets("binary", t)
     reading = []
