@@ -175,21 +175,13 @@ PerGroup BlockSolver::levels(const Extremes& e) const {
 
 // The QP of the working set.
 void BlockSolver::fill_local(double unit) {
-  PairSteps<float>& pairs = set_.pairs;
-  pairs.unit = unit;
-  pairs.resize(set_.size(), h.per, h.n_groups);
-  if (!h.ridge.empty()) pairs.ridge.resize(pairs.x.size());
+  set_.pairs.unit = unit;
+  set_.pairs.resize(h, set_.size());
   for (std::size_t t = 0; t < set_.size(); ++t) {
     const std::size_t a = set_.who(t);
     for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t v = active_.member(a) * h.per + j, at = j * set_.size() + t;
-      pairs.x[at] = h.x[v];
-      pairs.lo[at] = h.lo[v];
-      pairs.hi[at] = h.hi[v];
-      pairs.group[at] = h.group[v];
-      pairs.G[at] = static_cast<float>(slope(a, v) / unit);
-      pairs.diagonal[at] = static_cast<float>(h.curvature(v));
-      if (!h.ridge.empty()) pairs.ridge[at] = h.ridge[v];
+      const std::size_t v = active_.member(a) * h.per + j;
+      set_.pairs.fill(j * set_.size() + t, h, v, slope(a, v));
     }
   }
 }

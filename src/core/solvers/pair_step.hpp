@@ -9,7 +9,7 @@
 
 #include "linalg/aligned.hpp"
 #include "linalg/simd.hpp"
-#include "qp/factor.hpp"
+#include "qp/head.hpp"
 
 namespace supple {
 
@@ -42,8 +42,10 @@ class PairSteps {
   std::vector<double> ridge;  // that is part of the diagonal; none if it is 0
   double unit = 1.0;          // of G
 
-  void resize(std::size_t columns, std::size_t per, std::size_t groups);
-  void start();  // after x, the boxes, the groups and G were filled in
+  void resize(const Head& h, std::size_t columns);
+  // Variable v of the head, with its G = Kx - c, is at this place from now on.
+  void fill(std::size_t at, const Head& h, std::size_t v, double slope);
+  void start();  // after all places were filled
   double gap() const;
   std::size_t violators(double eps) const;  // variables, given the extremes of G
   template <typename Row>
@@ -59,7 +61,7 @@ class PairSteps {
   void scan(T delta, const T* row_i, const T* row_j);
   std::size_t bar(std::size_t e, std::size_t v) const { return e * x.size() + v; }
 
-  std::size_t columns_ = 0, per_ = 1, groups_ = 1;
+  std::size_t columns_ = 0, groups_ = 1;
   // For each group, per variable: 0 where a variable of the group may rise, or fall, and else an
   // infinity that takes it out of the extremes.
   Values bar_up_, bar_low_;
@@ -67,13 +69,24 @@ class PairSteps {
 };
 
 template <typename T>
-void PairSteps<T>::resize(std::size_t columns, std::size_t per, std::size_t groups) {
+void PairSteps<T>::resize(const Head& h, std::size_t columns) {
   columns_ = columns;
-  per_ = per;
-  groups_ = groups;
-  for (auto* values : {&x, &lo, &hi}) values->resize(per * columns);
-  for (auto* values : {&G, &diagonal}) values->resize(per * columns);
-  group.resize(per * columns);
+  groups_ = h.n_groups;
+  for (auto* values : {&x, &lo, &hi}) values->resize(h.per * columns);
+  for (auto* values : {&G, &diagonal}) values->resize(h.per * columns);
+  group.resize(h.per * columns);
+  ridge.resize(h.ridge.empty() ? 0 : h.per * columns);
+}
+
+template <typename T>
+void PairSteps<T>::fill(std::size_t at, const Head& h, std::size_t v, double slope) {
+  x[at] = h.x[v];
+  lo[at] = h.lo[v];
+  hi[at] = h.hi[v];
+  group[at] = h.group[v];
+  G[at] = static_cast<T>(slope / unit);
+  diagonal[at] = static_cast<T>(h.curvature(v));
+  if (!ridge.empty()) ridge[at] = h.ridge[v];
 }
 
 template <typename T>

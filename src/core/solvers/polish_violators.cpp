@@ -110,7 +110,8 @@ void Polish::pass_over_twins(std::vector<Violator>& found, std::size_t room) con
   };
   std::vector<Candidate> all;
   for (std::size_t i = 0; i < g_.size(); ++i)
-    if (std::abs(g_[i]) > goal_) all.push_back({g_[i], h.factor.variables()[i], false});
+    if (std::abs(g_[i]) > goal_)
+      all.push_back({g_[i], static_cast<std::size_t>(h.factor.variables()[i]), false});
   for (const Violator& one : found) all.push_back({h.gradient(one.variable), one.variable, true});
   std::sort(all.begin(), all.end(),
             [](const Candidate& a, const Candidate& b) { return a.gradient < b.gradient; });

@@ -9,21 +9,12 @@ namespace supple {
 SmoResult smo(Head& h, double eps, std::int64_t max_iterations) {
   const std::size_t n = h.members();
   PairSteps<double> pairs;
-  pairs.resize(n, h.per, h.n_groups);
-  if (!h.ridge.empty()) pairs.ridge.resize(pairs.x.size());
+  pairs.resize(h, n);
   const auto for_each = [&](const auto& visit) {  // visit(variable of the head, of `pairs`, member)
     for (std::size_t m = 0; m < n; ++m)
       for (std::size_t j = 0; j < h.per; ++j) visit(m * h.per + j, j * n + m, m);
   };
-  for_each([&](std::size_t v, std::size_t at, std::size_t) {
-    pairs.x[at] = h.x[v];
-    pairs.lo[at] = h.lo[v];
-    pairs.hi[at] = h.hi[v];
-    pairs.group[at] = h.group[v];
-    pairs.G[at] = h.slope(v);
-    pairs.diagonal[at] = h.curvature(v);
-    if (!h.ridge.empty()) pairs.ridge[at] = h.ridge[v];
-  });
+  for_each([&](std::size_t v, std::size_t at, std::size_t) { pairs.fill(at, h, v, h.slope(v)); });
   std::array<std::vector<double>, kMaxGroups + 1> buffers;
   const auto row = [&](std::size_t member, std::size_t buffer) {
     return h.member_row(member, buffers[buffer]);

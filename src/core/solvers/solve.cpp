@@ -17,10 +17,8 @@ constexpr std::size_t kSmall = 2048;    // members
 constexpr std::size_t kViolators = 32;  // part of the margin set: fewer are left to the polish
 constexpr std::size_t kFewMoved = 16, kFewMembers = 300;  // the path is then cheaper
 constexpr int kRounds = 5;                                // of descent and polish
-constexpr std::size_t kRetried = 1000;  // members of a head that another round costs little
-// Members up to which violators may be admitted singly: as a last resort, and before that where it
-// is cheap.
-constexpr std::size_t kSingly = 5000, kWalking = 20'000;
+constexpr std::size_t kRetried = 1000;    // members of a head that another round costs little
+constexpr std::size_t kWalking = 20'000;  // members up to which violators may be admitted singly
 constexpr double kReach =
     1e-6;  // rounding, relative to the scale of c: beyond it no iterations help
 constexpr std::int64_t kPatience =
@@ -87,10 +85,6 @@ bool nearly_optimal(const Head& h, double eps) {
   return n_margin > 0 && h.violators(eps) + changes <= n_margin / kViolators;
 }
 
-std::int64_t many_rounds(const Head& h) {
-  return 100 + 20 * static_cast<std::int64_t>(h.members());
-}
-
 class Solver {
  public:
   Solver(Head& head, const Move& move, const Settings& settings, const DefiniteTest& is_definite)
@@ -108,7 +102,6 @@ class Solver {
   bool walks() const;
   bool admit_singly(std::int64_t limit);
   Quality make_exact() { return ++r.polishes, judge_again(h, supple::make_exact(h)); }
-  Quality solve_singly(std::int64_t limit);
   void end(const Quality& reached);
   void end_indefinite();
 
@@ -167,7 +160,8 @@ bool Solver::by_path() {
 void Solver::simple() {
   r.route = Route::simple;
   const bool limited = s.max_iter >= 0;
-  if (!admit_singly(limited ? s.max_iter : many_rounds(h)) && limited) {
+  const auto many = 100 + 20 * static_cast<std::int64_t>(h.members());
+  if (!admit_singly(limited ? s.max_iter : many) && limited) {
     r.kkt = quality(h).kkt;
     r.reason = Reason::iteration_limit;
     return;
@@ -209,7 +203,8 @@ void Solver::batch() {
     compare(round == 0);
     if (round == 0 && !best.within_tolerance && !s.simple && walks()) {
       // Features of very different scales, a linear kernel: SMO would crawl.
-      now = solve_singly(4 * static_cast<std::int64_t>(h.members()));
+      admit_singly(4 * static_cast<std::int64_t>(h.members()));
+      now = make_exact();
       compare(false);
     }
     if (best.settled || (!at_best && best.kkt <= kPromised)) {
@@ -226,11 +221,6 @@ void Solver::batch() {
       patience = std::max(patience, std::min(3 * patience, kPatience));
   }
   if (!at_best) h.restore(state);
-  if (!best.within_tolerance && h.members() <= kSingly && !s.simple) {
-    now = solve_singly(many_rounds(h));
-    compare(false);
-    if (!at_best) h.restore(state);
-  }
   end(best);
 }
 
@@ -285,11 +275,6 @@ bool Solver::admit_singly(std::int64_t limit) {
 // The margin set is so small that to admit one costs but a look at all.
 bool Solver::walks() const {
   return h.members() <= kWalking && h.factor.size() * h.factor.size() <= 16 * h.members();
-}
-
-Quality Solver::solve_singly(std::int64_t limit) {
-  admit_singly(limit);
-  return make_exact();
 }
 
 }  // namespace
