@@ -8,14 +8,14 @@ namespace supple {
 template <typename A>
 void Queries<A>::clear() {
   bool any_sparse = false;
-  for (std::size_t q = 0; q < width_; ++q) {
+  for (std::size_t q = 0; q < touched_.size(); ++q) {
     any_sparse |= !touched_[q].empty();
     for (std::int32_t& f : touched_[q])
       value_[static_cast<std::size_t>(std::exchange(f, 0)) * width_ + q] = A(0);
     touched_[q].clear();
-    norm_[q] = 0.0;
   }
   if (!any_sparse) std::fill(value_.begin(), value_.end(), A(0));
+  norm_.fill(0.0);
 }
 
 template <typename A>

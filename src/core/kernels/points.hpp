@@ -1,6 +1,7 @@
 // The feature vectors, in the layout that makes kernel rows cheap. Slots are positions; removal
 // moves the last point into the freed slot. A is the precision of what is computed from them.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,25 +18,28 @@ template <typename A>
 class Queries {
  public:
   Queries(std::size_t n_features, std::size_t width)
-      : width_(width), value_(n_features * width, A(0)), norm_(width), touched_(width) {}
+      : width_(width), value_(n_features * width, A(0)) {}
   std::size_t width() const { return width_; }
   const A* data() const { return value_.data(); }
   double norm(std::size_t q) const { return norm_[q]; }  // squared
   A at(std::size_t f, std::size_t q) const { return value_[f * width_ + q]; }
   // Non-zero features of a sparse query, in ascending order.
-  const Wiped<std::int32_t>& touched(std::size_t q) const { return touched_[q]; }
+  std::span<const std::int32_t> touched(std::size_t q) const {
+    return touched_.empty() ? std::span<const std::int32_t>() : touched_[q];
+  }
   // From values that are `stride` apart.
   template <typename T>
   void put(std::size_t q, const T* values, std::size_t stride, double norm) {
     for (std::size_t f = 0; f * width_ < value_.size(); ++f)
       value_[f * width_ + q] = static_cast<A>(values[f * stride]);
     norm_[q] = norm;
-    touched_[q].clear();
+    if (!touched_.empty()) touched_[q].clear();
   }
   // In place of 0.
   template <typename Column, typename T>
   void put_sparse(std::size_t q, const Column* column, const T* value, std::size_t count,
                   double norm) {
+    touched_.resize(width_);
     touched_[q].assign(column, column + count);
     for (std::size_t k = 0; k < count; ++k) value_[column[k] * width_ + q] = value[k];
     norm_[q] = norm;
@@ -43,16 +47,16 @@ class Queries {
   void clear();  // all queries are 0
   template <typename Use>  // use(feature, value), at least where it is not 0
   void each(std::size_t q, const Use& use) const {
-    for (std::int32_t f : touched_[q]) use(static_cast<std::size_t>(f), at(f, q));
-    for (std::size_t f = 0; touched_[q].empty() && f * width_ < value_.size(); ++f)
+    for (std::int32_t f : touched(q)) use(static_cast<std::size_t>(f), at(f, q));
+    for (std::size_t f = 0; touched(q).empty() && f * width_ < value_.size(); ++f)
       use(f, at(f, q));
   }
 
  private:
   std::size_t width_;
   Wiped<A> value_;
-  std::vector<double> norm_;
-  std::vector<Wiped<std::int32_t>> touched_;
+  std::array<double, kQueries<A>> norm_{};
+  std::vector<Wiped<std::int32_t>> touched_;  // none before the first sparse query
 };
 
 template <typename A>

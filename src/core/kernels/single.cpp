@@ -1,6 +1,7 @@
 #include "kernels/single.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 
@@ -59,8 +60,10 @@ void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size
   for (std::size_t first = 0; first < count; first += packs.size() * width) {
     const std::size_t last = std::min(count, first + packs.size() * width);
     for (std::size_t q = first; q < last; q += width) {
-      const std::vector<std::int64_t> slots(which + q, which + std::min(last, q + width));
-      points_->load(slots, packs[(q - first) / width]);
+      std::array<std::int64_t, kQueries<float>> slots;
+      const std::size_t here = std::min(width, last - q);
+      std::copy_n(which + q, here, slots.begin());
+      points_->load({slots.data(), here}, packs[(q - first) / width]);
     }
     for (std::size_t start = from; start < to; start += tile) {
       look();

@@ -14,7 +14,7 @@ namespace supple {
 
 namespace {
 
-constexpr std::size_t kColumns = 64;  // of a block
+constexpr std::size_t kColumns = 32;  // of a block, for four threads at most
 constexpr std::size_t kSquare = kQueries<double>;
 static_assert(kColumns % kSquare == 0);
 
