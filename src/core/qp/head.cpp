@@ -25,6 +25,7 @@ const double* Head::member_row(std::size_t member, std::vector<double>& buffer) 
         return buffer.data();
       }
   const double* row = gram.row(slot[member]);
+  if (in_place_) return row;
   buffer.resize(members());
   for (std::size_t m = 0; m < members(); ++m) buffer[m] = row[slot[m]];
   return buffer.data();
@@ -181,6 +182,7 @@ void Head::locate(std::size_t first) {
     const std::size_t s = slot[m];
     if (member_at_.size() <= s) member_at_.resize(s + 1, -1);
     member_at_[s] = m;
+    in_place_ = in_place_ && s == m;
   }
 }
 
@@ -203,6 +205,7 @@ void Head::take_out(const Slots& slots, std::int64_t n_examples) {
     member_at_[last] = -1;
     member_at_[s] = moved;
     slot[moved] = s;
+    in_place_ = false;
   }
 }
 
@@ -214,6 +217,7 @@ void Head::remove(std::size_t member) {
   member_at_[slot[last]] = member;
   member_at_[slot[member]] = -1;
   replace_by_last(slot, member, 1);
+  in_place_ = in_place_ && member == last;
   replace_by_last(group, member, per);
   for (auto* values : {&x, &c, &lo, &hi, &ridge}) replace_by_last(*values, member, per);
   for (std::size_t j = 0; j < per && member != last; ++j) {
@@ -240,6 +244,7 @@ void Head::restore(const Snapshot& snapshot) {
   target = snapshot.target;
   restore(snapshot.solution);
   member_at_.clear();
+  in_place_ = true;
   locate(0);
 }
 

@@ -140,8 +140,7 @@ struct Head {
   // example in the last slot takes the freed one.
   void take_out(const Slots& slots, std::int64_t n_examples);
   std::int64_t member_at(std::int64_t slot_wanted) const {  // -1 if there is none
-    return slot_wanted < static_cast<std::int64_t>(member_at_.size()) ? member_at_[slot_wanted]
-                                                                      : -1;
+    return static_cast<std::size_t>(slot_wanted) < member_at_.size() ? member_at_[slot_wanted] : -1;
   }
 
   // Make a move at once: x is clipped, and what the targets then miss is given to the variables
@@ -177,7 +176,7 @@ struct Head {
   std::size_t n_inside() const;
   bool factored() const;  // the factor holds just the variables inside their box
 
-  // Kernel row of a member against all members, in `buffer`.
+  // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
   std::vector<double> expansion();  // Kx from scratch
   Expansion support() const { return by_member(x); }
@@ -251,6 +250,7 @@ struct Head {
   std::shared_ptr<const SinglePoints> single_;
   std::unique_ptr<SingleMatrix> matrix_;
   std::vector<std::int64_t> member_at_;  // by slots, or -1
+  bool in_place_ = true;                 // slot[m] == m for all members, as far as known
 };
 
 // Gives back the copy of the examples that blocks are computed from, so that not every head keeps
