@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 #include "linalg/cholesky.hpp"
 #include "linalg/simd.hpp"
@@ -106,27 +107,35 @@ void Factor::dependence(std::vector<double>& weights) {
   for (std::size_t k = 0; k < size(); ++k) weights[k] = work_[rows_[k]];
 }
 
-void Factor::remove(const std::vector<std::size_t>& positions, const std::vector<double>& shares) {
-  for (std::size_t end = positions.size(); end > 0;) {  // from behind: the others keep their places
+void Factor::remove(const std::vector<std::size_t>& variables, const std::vector<double>& shares) {
+  std::vector<Leaving> leaving;
+  for (std::size_t k = 0; k < variables.size(); ++k) {
+    const auto at = std::find(variables_.begin(), variables_.end(), variables[k]);
+    if (at == variables_.end()) throw std::logic_error("a variable left a factor without it");
+    leaving.push_back({static_cast<std::size_t>(at - variables_.begin()), shares[k]});
+  }
+  std::sort(leaving.begin(), leaving.end(),
+            [](const Leaving& a, const Leaving& b) { return a.position < b.position; });
+  for (std::size_t end = leaving.size(); end > 0;) {  // from behind: the others keep their places
     look();
     const std::size_t first = end > kLeaving ? end - kLeaving : 0;
-    remove(positions.data() + first, shares.data() + first, end - first);
+    remove({leaving.data() + first, end - first});
     end = first;
   }
-  resize(rows_.empty() ? 0 : rows_.back() + 1);  // who came late is likely to leave soon
+  resize(rows_.empty() ? 0 : rows_.back() + 1);  // what came late is likely to leave soon
   if (empty_.size() > size() + size() / 8 + 8) squeeze();
 }
 
-void Factor::remove(const std::size_t* positions, const double* shares, std::size_t count) {
-  const std::size_t n = empty_.size();
+void Factor::remove(std::span<const Leaving> leaving) {
+  const std::size_t n = empty_.size(), count = leaving.size();
   std::size_t gone[kLeaving];
-  for (std::size_t l = 0; l < count; ++l) gone[l] = rows_[positions[l]];
+  for (std::size_t l = 0; l < count; ++l) gone[l] = rows_[leaving[l].position];
   auto& r = v_[kMaxGroups];
   // All rows lose these columns, and the rows below take up the rows that go.
   for (std::size_t i = 0; i <= gone[count - 1]; ++i)
     for (std::size_t l = 0; l < count; ++l) {
       if (i > gone[l]) continue;
-      r[i] += shares[l] * row(i)[gone[l]];
+      r[i] += leaving[l].share * row(i)[gone[l]];
       if (i < gone[l]) row(i)[gone[l]] = 0.0;
     }
   work_.resize(2 * count * n);
@@ -148,10 +157,10 @@ void Factor::remove(const std::size_t* positions, const double* shares, std::siz
     for (auto& v : v_) v[gone[l]] = 0.0;
   }
   for (std::size_t l = count; l-- > 0;) {
-    const std::size_t group = groups_[positions[l]];
-    simd().axpy(-shares[l] * sigma_, v_[group].data(), r.data(), n);  // K, not K~
+    const std::size_t group = groups_[leaving[l].position];
+    simd().axpy(-leaving[l].share * sigma_, v_[group].data(), r.data(), n);  // K, not K~
     --members_[group];
-    const auto at = static_cast<std::ptrdiff_t>(positions[l]);
+    const auto at = static_cast<std::ptrdiff_t>(leaving[l].position);
     variables_.erase(variables_.begin() + at);
     groups_.erase(groups_.begin() + at);
     rows_.erase(rows_.begin() + at);

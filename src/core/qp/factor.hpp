@@ -8,9 +8,11 @@
 // held by rotations (a rank-one update); empty rows are squeezed out now and then. The triangle
 // below the diagonal, which U leaves free, keeps K_SS for products with it.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "linalg/aligned.hpp"
@@ -24,6 +26,9 @@ class Factor {
  public:
   std::size_t size() const { return variables_.size(); }
   const std::vector<std::int64_t>& variables() const { return variables_; }
+  bool has(std::size_t variable) const {
+    return std::find(variables_.begin(), variables_.end(), variable) != variables_.end();
+  }
   double sigma() const { return sigma_; }
   bool has_group(std::size_t group) const { return members_[group] > 0; }
 
@@ -40,10 +45,9 @@ class Factor {
   // on those present, its Schur complement being no more than rounding; it and those after it are
   // not appended.
   bool append(const std::vector<Entry>& entries, const double* columns);
-  // Remove variables, given by ascending positions; for each, its share times its kernel values
-  // with the others is added to r. Their U^-T times them comes with the rotations.
-  void remove(const std::vector<std::size_t>& positions, const std::vector<double>& shares);
-  void remove(std::size_t position, double share = 0.0) { remove(std::vector{position}, {share}); }
+  // Remove variables; for each, its share times its kernel values with the others is added to r.
+  // Their U^-T times them comes with the rotations.
+  void remove(const std::vector<std::size_t>& variables, const std::vector<double>& shares);
   void rename(std::int64_t from, std::int64_t to);
   // The direction of the refused variable: K~_SS^-1 k~, valid after append() of one returned false.
   void dependence(std::vector<double>& weights);
@@ -74,10 +78,14 @@ class Factor {
              double sigma);
   void finish();  // V, when U is there
   void keep_kernel_and_shift(
-      std::size_t threads);  // K goes below the diagonal, K~ takes its place above
+      std::size_t threads);            // K goes below the diagonal, K~ takes its place above
   void choose_by_pivots(double tiny);  // from the K that was kept
-  void remove(const std::size_t* positions, const double* shares, std::size_t count);
-  void resize(std::size_t n);  // rows
+  struct Leaving {
+    std::size_t position;
+    double share;
+  };
+  void remove(std::span<const Leaving> leaving);  // ascending, at most kLeaving
+  void resize(std::size_t n);                     // rows
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   // Vectors inside have an entry for each row, 0 for empty ones.

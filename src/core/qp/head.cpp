@@ -66,10 +66,7 @@ void Head::snap_empty_margins() {
     if (!empty || near.empty() || std::abs(missed[e] - shift) > kSum * mass()) continue;
     for (std::size_t v : near) x[v] = x[v] - lo[v] < hi[v] - x[v] ? lo[v] : hi[v];
     F.follow();
-    std::erase_if(near, [&](std::size_t v) {
-      const auto& held = factor.variables();
-      return std::find(held.begin(), held.end(), v) == held.end();
-    });
+    std::erase_if(near, [&](std::size_t v) { return !factor.has(v); });
     leave_margin(near, std::vector<double>(near.size(), 0.0));
   }
 }
@@ -212,7 +209,10 @@ void Head::take_out(const Slots& slots, std::int64_t n_examples) {
 void Head::remove(std::size_t member) {
   const std::size_t last = members() - 1;
   release();
-  drop_derived(member);
+  for (std::size_t v = member * per; v < (member + 1) * per; ++v) {
+    if (factor.has(v)) leave_margin(v);
+    block.rename(v, MarginBlock::kGone);
+  }
   block.remove_row(member);
   member_at_[slot[last]] = member;
   member_at_[slot[member]] = -1;
@@ -258,8 +258,7 @@ bool Head::jump(const Move& move) {
     x[v] = std::clamp(x[v], lo[v], hi[v]);
   }
   target = move.target;
-  PerGroup missing = target;
-  for (std::size_t v = 0; v < variables(); ++v) missing[group[v]] -= x[v];
+  PerGroup missing = this->missing();
   const double rounding = 1e-15 * mass();
   for (std::size_t e = 0; e < n_groups; ++e) {
     const double sign = missing[e] > 0.0 ? 1.0 : -1.0;
@@ -299,8 +298,7 @@ bool Head::jump(const Move& move) {
 void Head::set_ridge(std::size_t v, double value) {
   if (ridge.empty()) ridge.assign(variables(), 0.0);
   if (ridge[v] == value) return;
-  const auto& held = factor.variables();
-  if (std::find(held.begin(), held.end(), v) != held.end()) forget_factor();
+  if (factor.has(v)) forget_factor();
   ridge[v] = value;
 }
 

@@ -217,7 +217,9 @@ struct Head {
     return enter_margin(std::vector{v}, {right_side});
   }
   // Out of it; for the shares see Factor::remove.
-  void leave_margin(const std::vector<std::size_t>& leaving, const std::vector<double>& shares);
+  void leave_margin(const std::vector<std::size_t>& leaving, const std::vector<double>& shares) {
+    factor.remove(leaving, shares);
+  }
   void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }
   // Where enter_margin(v) was false, v depends on the margin set: if the others balance it, it
   // moves without a change of any gradient. It does so here, with x of all of them, until one meets
@@ -244,9 +246,8 @@ struct Head {
   void snap_empty_margins();
   void hold_block(std::size_t rows, std::size_t columns);       // it is about to have so many
   Slots slots_of(const std::vector<std::int64_t>& some) const;  // of variables
-  void remove(std::size_t member);        // the last member moves into the freed place
-  void drop_derived(std::size_t member);  // columns of this member in block and factor
-  void locate(std::size_t first);         // member_at_ for members from this one on
+  void remove(std::size_t member);  // the last member moves into the freed place
+  void locate(std::size_t first);   // member_at_ for members from this one on
   std::shared_ptr<const SinglePoints> single_;
   std::unique_ptr<SingleMatrix> matrix_;
   std::vector<std::int64_t> member_at_;  // by slots, or -1

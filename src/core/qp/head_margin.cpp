@@ -96,25 +96,6 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
   return factor.append(entries, columns.data());
 }
 
-void Head::leave_margin(const std::vector<std::size_t>& leaving,
-                        const std::vector<double>& shares) {
-  const auto& present = factor.variables();
-  std::vector<std::pair<std::size_t, double>> found;  // positions, with shares
-  for (std::size_t k = 0; k < leaving.size(); ++k) {
-    const auto at = std::find(present.begin(), present.end(), leaving[k]);
-    if (at == present.end()) throw std::logic_error("a variable left a factor that had none of it");
-    found.emplace_back(at - present.begin(), shares[k]);
-  }
-  std::sort(found.begin(), found.end());
-  std::vector<std::size_t> positions;
-  std::vector<double> sorted;
-  for (const auto& [position, share] : found) {
-    positions.push_back(position);
-    sorted.push_back(share);
-  }
-  factor.remove(positions, sorted);
-}
-
 Head::Slide Head::slide(std::size_t v, double sense) {
   constexpr double kStill = 1e-9;  // rate beside that of v
   const auto& margin = factor.variables();
@@ -203,13 +184,6 @@ Slots Head::slots_of(const std::vector<std::int64_t>& some) const {
   for (std::int64_t v : some)  // any example will do where the variable is gone
     out.push_back(slot[v == MarginBlock::kGone ? 0 : member_of(v)]);
   return out;
-}
-
-void Head::drop_derived(std::size_t member) {
-  for (std::size_t i = factor.size(); i-- > 0;)
-    if (member_of(factor.variables()[i]) == member) factor.remove(i);
-  for (std::size_t v = member * per; v < (member + 1) * per; ++v)
-    block.rename(v, MarginBlock::kGone);
 }
 
 }  // namespace supple
