@@ -31,8 +31,7 @@ P& points_of(PointsGram& gram) {
 }
 
 // One after the other; each time the last example takes the freed slot.
-template <typename G>
-void remove_slots(G& gram, const In1<std::int64_t>& slots) {
+void remove_slots(Gram& gram, const In1<std::int64_t>& slots) {
   for (std::int64_t slot : checked_removals(slots, gram.size())) gram.remove(slot);
 }
 
@@ -166,6 +165,12 @@ void bind_gram(nb::module_& m) {
                      return g.evaluations();
                    })
       .def("release", &Gram::release)
+      .def("remove", &remove_slots)
+      .def("truncate",
+           [](Gram& g, std::size_t size) {
+             require(size <= g.size(), "cannot grow by truncate");
+             g.truncate(size);
+           })
       .def("closest_pair",
            [](Gram& g, const In1<std::int64_t>& slots, const In1<double>& label,
               const In1<double>& weight) {
@@ -247,22 +252,15 @@ void bind_gram(nb::module_& m) {
            })
       // How gradients follow: sums of values, weighted by `coef`, at the first `to` of these
       // examples.
-      .def(
-          "rough_sums",
-          [](PointsGram& g, const In1<std::int64_t>& slots, const In1<double>& coef,
-             std::size_t to) {
-            require(coef.shape(0) == slots.shape(0) && to <= slots.shape(0),
-                    "coef must have an entry for each slot, and to at most as many");
-            Positions all(slots.shape(0));
-            std::iota(all.begin(), all.end(), 0);
-            std::vector<double> out(to, 0.0);
-            g.single(checked_slots(g, slots))->add(all, to_vector(coef), to, out.data(), g.threads);
-            return to_numpy(out);
-          })
-      .def("remove", &remove_slots<PointsGram>)
-      .def("truncate", [](PointsGram& g, std::size_t size) {
-        require(size <= g.size(), "cannot grow by truncate");
-        g.truncate(size);
+      .def("rough_sums", [](PointsGram& g, const In1<std::int64_t>& slots, const In1<double>& coef,
+                            std::size_t to) {
+        require(coef.shape(0) == slots.shape(0) && to <= slots.shape(0),
+                "coef must have an entry for each slot, and to at most as many");
+        Positions all(slots.shape(0));
+        std::iota(all.begin(), all.end(), 0);
+        std::vector<double> out(to, 0.0);
+        g.single(checked_slots(g, slots))->add(all, to_vector(coef), to, out.data(), g.threads);
+        return to_numpy(out);
       });
 
   nb::class_<Decisions>(m, "Decisions")
@@ -275,14 +273,8 @@ void bind_gram(nb::module_& m) {
            [](FunctionGram* self, nb::callable fn, std::size_t cache_bytes) {
              new (self) FunctionGram(row_function(std::move(fn)), cache_bytes);
            })
-      .def("append",
-           [](FunctionGram& g, const In1<double>& diagonal) {
-             g.append(diagonal.data(), diagonal.shape(0));
-           })
-      .def("remove", &remove_slots<FunctionGram>)
-      .def("truncate", [](FunctionGram& g, std::size_t size) {
-        require(size <= g.size(), "cannot grow by truncate");
-        g.truncate(size);
+      .def("append", [](FunctionGram& g, const In1<double>& diagonal) {
+        g.append(diagonal.data(), diagonal.shape(0));
       });
 }
 

@@ -221,7 +221,7 @@ void Gram::appended(const double* diagonal, std::size_t count) {
     for (std::size_t slot = entries_.size() - count; slot < entries_.size(); ++slot) complete(slot);
 }
 
-void Gram::removed(std::size_t slot) {
+void Gram::remove(std::size_t slot) {
   const std::size_t last = entries_.size() - 1;
   evict(slot);
   if (std::abs(diagonal_[slot]) == largest_) largest_ = -1.0;
@@ -236,29 +236,13 @@ void Gram::removed(std::size_t slot) {
   diagonal_.pop_back();
 }
 
-void Gram::truncated(std::size_t size) {
+void Gram::truncate(std::size_t size) {
   follow_moves_everywhere();
   for (std::size_t slot = size; slot < entries_.size(); ++slot) evict(slot);
   for (std::size_t other : used_) entries_[other].valid = std::min(entries_[other].valid, size);
   entries_.resize(size);
   diagonal_.resize(size);
   largest_ = -1.0;
-}
-
-void FunctionGram::append(const double* diagonal, std::size_t count) {
-  Gram::count(count);
-  size_ += count;
-  appended(diagonal, count);
-}
-
-void FunctionGram::remove(std::size_t slot) {
-  removed(slot);
-  --size_;
-}
-
-void FunctionGram::truncate(std::size_t size) {
-  truncated(size);
-  size_ = size;
 }
 
 void FunctionGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {

@@ -34,7 +34,9 @@ class Gram {
  public:
   explicit Gram(std::size_t cache_bytes) : cache_bytes_(cache_bytes) { moves_.reserve(kMostMoves); }
   virtual ~Gram() = default;
-  virtual std::size_t size() const = 0;
+  std::size_t size() const { return diagonal_.size(); }
+  virtual void remove(std::size_t slot);    // the last example takes its slot
+  virtual void truncate(std::size_t size);  // examples from `size` on go
 
   // k(x_slot, .) for all examples held. The last three rows asked for stay valid.
   const double* row(std::size_t slot);
@@ -87,8 +89,6 @@ class Gram {
   // k(x_slot, x_j) for j in [from, to)
   virtual void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) = 0;
   void appended(const double* diagonal, std::size_t count);
-  void removed(std::size_t slot);    // the last example has moved to `slot`
-  void truncated(std::size_t size);  // examples from `size` on are gone
   std::vector<double> diagonal_;
   // Of diagonal_, or negative: not known. Several readers may find it at once.
   mutable std::atomic<double> largest_ = -1.0;
@@ -137,7 +137,6 @@ class PointsGram final : public Gram {
         kernel_(kernel),
         points_(std::move(points)),
         query_(points_->n_features(), 1) {}
-  std::size_t size() const override { return points_->size(); }
   Points& points() { return *points_; }
   const Kernel& kernel() const { return kernel_; }
   void values(const Slots& sources, const Slots& targets, double* out) override;
@@ -154,8 +153,8 @@ class PointsGram final : public Gram {
   bool constant_diagonal() const override { return kernel_.base() != Base::dot; }
   void set_kernel(const Kernel& kernel);
   void points_appended();
-  void remove(std::size_t slot);
-  void truncate(std::size_t size);
+  void remove(std::size_t slot) override;
+  void truncate(std::size_t size) override;
 
  protected:
   void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) override;
@@ -190,17 +189,16 @@ class FunctionGram final : public Gram {
   // fn(slot, from, to, out)
   using RowFunction = std::function<void(std::size_t, std::size_t, std::size_t, double*)>;
   FunctionGram(RowFunction fn, std::size_t cache_bytes) : Gram(cache_bytes), fn_(std::move(fn)) {}
-  std::size_t size() const override { return size_; }
-  void append(const double* diagonal, std::size_t count);
-  void remove(std::size_t slot);
-  void truncate(std::size_t size);
+  void append(const double* diagonal, std::size_t number) {
+    count(number);
+    appended(diagonal, number);
+  }
 
  protected:
   void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) override;
 
  private:
   RowFunction fn_;
-  std::size_t size_ = 0;
   bool busy_ = false;  // with fn_
 };
 

@@ -36,13 +36,13 @@ void PointsGram::points_appended() {
 void PointsGram::remove(std::size_t slot) {
   forget_copies();
   points_->remove(slot);
-  removed(slot);
+  Gram::remove(slot);
 }
 
 void PointsGram::truncate(std::size_t size) {
   forget_copies();
   points_->truncate(size);
-  truncated(size);
+  Gram::truncate(size);
 }
 
 namespace {
