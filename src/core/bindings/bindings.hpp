@@ -10,6 +10,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -70,9 +71,12 @@ inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
+inline void check_slots(const Gram& gram, std::span<const std::int64_t> slots) {
+  for (std::size_t slot : slots) require(slot < gram.size(), "slot out of range");
+}
+
 inline Slots checked_slots(const Gram& gram, const In1<std::int64_t>& slots) {
-  for (std::size_t k = 0; k < slots.shape(0); ++k)
-    require(static_cast<std::size_t>(slots.data()[k]) < gram.size(), "slot out of range");
+  check_slots(gram, {slots.data(), slots.shape(0)});
   return to_vector(slots);
 }
 

@@ -45,7 +45,6 @@ std::vector<SolveResult> solve_first(const std::vector<Head*>& heads,
                                      const std::vector<std::vector<double>>& targets,
                                      const SettingsTuple& settings,
                                      const nb::callable& is_definite) {
-  for (const Head* head : heads) checked_slots(head->gram, slots);
   require(counts.size() == heads.size() && targets.size() == heads.size(),
           "counts and targets need one entry per head");
   std::size_t members = 0, variables = 0;
@@ -54,6 +53,7 @@ std::vector<SolveResult> solve_first(const std::vector<Head*>& heads,
     const std::size_t end = variables + counts[k] * heads[k]->per;
     require(members + counts[k] <= slots.shape(0) && end <= groups.shape(0),
             "slots, c, lo, hi and groups must be as long as counts say");
+    check_slots(heads[k]->gram, {slots.data() + members, counts[k]});
     for (std::size_t v = variables; v < end; ++v)
       require(groups.data()[v] < heads[k]->n_groups, "group out of range");
     members += counts[k];

@@ -53,6 +53,14 @@ def _words(labels: NDArray[Any]) -> str:
 
 def _distinct(y: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     """Return the labels in y in order of appearance, and which of them each entry is."""
+    if y.dtype.kind == "i" and 0 < np.ptp(y) < len(y):  # by counting, without a sort
+        offset = y - y.min()
+        place = np.full(offset.max() + 1, len(y))
+        place[offset[::-1]] = np.arange(len(y))[::-1]
+        first = np.sort(place[place < len(y)])
+        code = np.empty_like(place)
+        code[offset[first]] = np.arange(len(first))
+        return y[first], code[offset]
     values, first, inverse = np.unique(y, return_index=True, return_inverse=True)
     order = first.argsort()
     return values[order], order.argsort()[inverse]
