@@ -154,10 +154,10 @@ void Leap::leave_box(std::size_t v, Side to) {
 
 void Leap::return_to_bound(std::size_t v) {
   const double to_go = (side[v] == Side::upper ? h.hi[v] : h.lo[v]) - h.x[v];
+  rates[v] = to_go;  // no more that of the last step
   if (to_go == 0.0) return;
   give_columns({v});
   returns_.push_back({v, h.block.column_of(v), to_go});
-  rates[v] = to_go;
   bound_rate[h.group[v]] += to_go;
 }
 

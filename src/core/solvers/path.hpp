@@ -22,8 +22,8 @@ Side side_of(const Head& h, std::size_t v, double dlo, double dhi);
 class Path {
  protected:
   Path(Head& head, const Move& move);
-  static double sign_of(
-      Side side);  // of a gradient that satisfies KKT there; 0: it does not matter
+  // Of a gradient that satisfies KKT there; 0: any does.
+  static double sign_of(Side side);
   void give_columns(const std::vector<std::size_t>& entering);  // of the block
   // dF = K times the rates of x at these members. All variables with a rate have a column.
   void multiply(const std::vector<std::int64_t>& members);

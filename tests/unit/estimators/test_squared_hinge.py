@@ -243,3 +243,13 @@ def test_refusals_name_the_parameter_and_a_remedy():
     for C in (1e-120, 1e120):
         with pytest.raises(InvalidInputError, match=r"C .*sample_weight"):
             squared(C=C).fit(X, y)
+
+
+def test_all_leave_the_margin_together():
+    # Without its one positive example all x are 0, which the others reach in the same step.
+    X, y = np.zeros((10, 2)), np.array([1] + 9 * [-1])
+    weight = np.where(y > 0, 0.5, 1.0)
+    model = SVC(C=0.01, loss="squared_hinge").fit(X, y).reweight([0], [0.5])
+    again = SVC(C=0.01, loss="squared_hinge").fit(X, y, sample_weight=weight)
+    assert model.exact_
+    np.testing.assert_allclose(model.intercept_, again.intercept_, rtol=1e-12)

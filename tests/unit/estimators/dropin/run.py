@@ -54,9 +54,12 @@ EXPECTED = {
         r"test_custom_kernel_not_array_input\[.*",
     ),
 }
-# Two rows of iris are equal: only the sum of their coefficients is determined, and rounding decides
-# whether the test, which compares each, passes.
-UNDETERMINED = r".*: test_sparse_oneclasssvm\[.*-rbf-X_train3-.*"
+# Rounding decides whether these pass. Two rows of iris are equal: only the sum of their
+# coefficients is determined, and the test compares each. Two classes of blobs are symmetric: their
+# decision is 0 everywhere, and the test asks for its sign (scikit-learn's issue 29633).
+UNDETERMINED = (
+    r".*: (test_sparse_oneclasssvm\[.*-rbf-X_train3-.*|test_svc_ovr_tie_breaking\[.*-NuSVC\])"
+)
 
 
 class Outcomes:
