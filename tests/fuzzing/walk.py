@@ -233,6 +233,7 @@ class Walk:
         if self.attempt(f"reweight {ids} to [{shown}]", lambda: self.model.reweight(ids, w)):
             for i, weight in zip(ids, w, strict=True):
                 self.held[i] = (*self.held[i][:2], float(weight))
+            self._follow_memory()  # an example before an adaptive window keeps weight 0
 
     def retune(self, *, back: bool) -> None:
         values = self.scene.retuned()
