@@ -1,5 +1,6 @@
 """Nothing of an example that is no longer held: not in the pickle, and not in the core's memory."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -210,6 +211,9 @@ def writable_memory(pid):
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+@pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps memory of its own"
+)
 @pytest.mark.parametrize("form", ["float64", "float32", "CSR"])
 def test_no_trace_in_the_memory_of_the_core(form):
     dtype = np.float32 if form == "float32" else np.float64
