@@ -1,8 +1,10 @@
-// One update by the path: not at all where nothing moves, by the leap, or by the walk. An unbounded
-// box cannot move linearly: there, only the leap will do.
+// One update by the path: not at all where nothing moves, straight or step by step, and once more
+// for those that the screening has missed. Unbounded boxes, which cannot move linearly, get bounds
+// that nobody meets.
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "solvers/path.hpp"
 
@@ -27,6 +29,36 @@ bool only_idle_bounds(const Head& h, const Move& move) {
   return true;
 }
 
+// F in double precision of these variables' members.
+void sharpen(Head& h, const std::vector<std::int64_t>& variables) {
+  std::vector<std::size_t> members;
+  for (std::size_t v : variables)
+    if (h.F.error_bound(h.member_of(v)) > 0.0) members.push_back(h.member_of(v));
+  h.F.sharpen(members);
+}
+
+// Variables on bounds that violate KKT by more than rounding: sleepers that passed zero unseen.
+std::vector<std::int64_t> latecomers(Head& h) {
+  const double rounding = 16.0 * h.rounding();
+  const auto violates = [&](std::size_t v) {
+    return !h.fixed(v) && !h.inside(v) &&
+           (h.x[v] < h.hi[v] ? -h.gradient(v) : h.gradient(v)) > rounding;
+  };
+  std::vector<std::int64_t> found;
+  for (std::size_t v = 0; v < h.variables(); ++v)
+    if (violates(v)) found.push_back(v);
+  sharpen(h, found);
+  std::erase_if(found, [&](std::size_t v) { return !violates(v); });
+  return found;
+}
+
+PathResult walk(Head& head, const Move& move) {
+  Path straight(head, move);
+  if (straight.leap()) return {true, std::max<std::int64_t>(1, straight.changes_made()), true};
+  if (!head.factored()) return {false, 0};
+  return Path(head, move).run();
+}
+
 void set_boxes(Head& head, const Move& move) {
   for (std::size_t k = 0; k < move.variables.size(); ++k) {
     head.lo[move.variables[k]] = move.lo[k];
@@ -34,22 +66,25 @@ void set_boxes(Head& head, const Move& move) {
   }
 }
 
-bool bounded(const Head& h, const Move& move) {
-  for (std::size_t k = 0; k < move.variables.size(); ++k) {
-    const std::size_t v = move.variables[k];
-    if (!std::isfinite(move.hi[k] - move.lo[k]) || !std::isfinite(h.hi[v] - h.lo[v])) return false;
+// With an empty box any variable is optimal: latecomers get one, and it opens on a path of its own.
+PathResult open_again(Head& head, const std::vector<std::int64_t>& late) {
+  Move move{.target = head.target};
+  for (std::size_t v : late) {
+    move.add(v, head.lo[v], head.hi[v]);
+    head.lo[v] = head.hi[v] = head.x[v];
   }
-  return true;
+  const PathResult result = walk(head, move);
+  set_boxes(head, move);  // also where it has stopped half-way
+  return result;
 }
 
 PathResult follow(Head& head, const Move& move) {
   // Few members decide, and only these need an F in double precision: those whose box opens, those
-  // on the margin, and those that the path takes into it.
-  std::vector<std::size_t> opening;
+  // on the margin, and whoever the path takes into it.
+  std::vector<std::int64_t> opening;
   for (std::size_t v : move.variables)
-    if (const std::size_t m = head.member_of(v); head.fixed(v) && head.F.error_bound(m) > 0.0)
-      opening.push_back(m);
-  head.F.sharpen(opening);
+    if (head.fixed(v)) opening.push_back(v);
+  sharpen(head, opening);
   if (only_idle_bounds(head, move)) {
     set_boxes(head, move);
     for (std::size_t e = 0; e < head.n_groups; ++e)
@@ -61,10 +96,25 @@ PathResult follow(Head& head, const Move& move) {
   }
   const Released scope{head};
   head.sharpen();
-  Leap leap(head, move);
-  if (leap.run()) return {true, std::max<std::int64_t>(1, leap.changes_made()), true};
-  if (!head.factored() || !bounded(head, move)) return {false, 0};
-  return Walk(head, move).run();
+  PathResult result = walk(head, move);
+  constexpr int kTimes = 2;
+  constexpr std::size_t kFew = 16;
+  for (int again = 0; again < kTimes && result.finished; ++again) {
+    const std::vector<std::int64_t> late = latecomers(head);
+    if (late.empty() || late.size() > kFew) break;  // the polish lets many enter at once
+    const PathResult more = open_again(head, late);
+    result = {more.finished, result.breakpoints + more.breakpoints, result.leapt && more.leapt};
+  }
+  return result;
+}
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+// An unbounded box is cut where its variable does not notice.
+void cut(Head& h, std::size_t v) {
+  const double far = h.x[v] != 0.0 ? 2.0 * h.x[v] : 1.0 / h.ridge[v];
+  if (h.hi[v] == kInf) h.hi[v] = std::abs(far);
+  if (h.lo[v] == -kInf) h.lo[v] = -std::abs(far);
 }
 
 // Where the ridge changes, x goes to 0 first, which makes the change of no effect. False: there are
@@ -81,8 +131,9 @@ bool change_ridge(Head& h, const Move& move, std::int64_t& breakpoints) {
   }
   if (emptied.variables.size() > kFew) return false;
   if (!emptied.variables.empty()) {
+    for (std::size_t v : emptied.variables) cut(h, v);
     const PathResult result = follow(h, emptied);
-    breakpoints = result.breakpoints;
+    breakpoints += result.breakpoints;
     if (!result.finished) return false;
   }
   for (std::size_t k : changed) h.set_ridge(move.variables[k], move.ridge[k]);
@@ -92,10 +143,35 @@ bool change_ridge(Head& h, const Move& move, std::int64_t& breakpoints) {
 }  // namespace
 
 PathResult follow_path(Head& head, const Move& move) {
-  std::int64_t before = 0;
-  if (!change_ridge(head, move, before)) return {false, before};
-  const PathResult result = follow(head, move);
-  return {result.finished, before + result.breakpoints, result.leapt};
+  if (move.ridge.empty() && head.ridge.empty()) return follow(head, move);
+  std::int64_t breakpoints = 0;
+  if (!change_ridge(head, move, breakpoints)) return {false, breakpoints};
+  Move next{.target = move.target}, unbounded = next;
+  for (std::size_t k = 0; k < move.variables.size(); ++k) {
+    const std::size_t v = move.variables[k];
+    const double lo = move.lo[k], hi = move.hi[k];
+    if (lo == head.lo[v] && hi == head.hi[v]) continue;
+    cut(head, v);
+    // Of a single example x ends before: its gradient rises by d_v x_v at least.
+    const double far = 2.0 * (std::abs(head.gradient(v)) + std::abs(head.c[v])) / head.ridge_of(v);
+    next.add(v, lo == -kInf ? -far : lo, hi == kInf ? far : hi);
+    if (lo == -kInf || hi == kInf) unbounded.add(v, lo, hi);
+  }
+  PathResult result{true, 0};
+  while (result.finished && !next.variables.empty()) {
+    const Move now = std::exchange(next, {.target = move.target});
+    result = follow(head, now);
+    breakpoints += result.breakpoints;
+    for (std::size_t k = 0; k < unbounded.variables.size(); ++k) {  // who has met its bound goes on
+      const std::size_t v = unbounded.variables[k];
+      const bool below = unbounded.lo[k] == -kInf && head.x[v] <= head.lo[v];
+      const bool above = unbounded.hi[k] == kInf && head.x[v] >= head.hi[v];
+      if (below || above)
+        next.add(v, (below ? 4.0 : 1.0) * head.lo[v], (above ? 4.0 : 1.0) * head.hi[v]);
+    }
+  }
+  set_boxes(head, unbounded);
+  return {result.finished, breakpoints};
 }
 
 }  // namespace supple

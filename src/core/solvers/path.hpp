@@ -1,8 +1,8 @@
 // The exact path (Cauwenberghs & Poggio; Tax & Laskov eqs. 4-19; Karasuyama & Takeuchi for
 // several variables at once) in one form: boxes and targets move linearly from their present
-// values (t = 0) to new ones (t = 1), and the optimum follows. Learning opens a box, unlearning
-// closes it, re-weighting and the regularisation path move its ends, a change of nu moves the
-// target. The walk goes from breakpoint to breakpoint; the leap goes straight to t = 1.
+// values (t = 0) to new ones (t = 1), and the optimum is followed from breakpoint to breakpoint.
+// Learning opens a box, unlearning closes it, re-weighting and the regularisation path move its
+// ends, a change of nu moves the target.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -18,113 +18,116 @@ enum class Side : std::uint8_t { lower, upper, margin, frozen };
 // side where the gradient holds the variable.
 Side side_of(const Head& h, std::size_t v, double dlo, double dhi);
 
-// What the leap and the walk share.
-class Path {
- protected:
-  Path(Head& head, const Move& move);
-  // Of a gradient that satisfies KKT there; 0: any does.
-  static double sign_of(Side side);
-  void give_columns(const std::vector<std::size_t>& entering);  // of the block
-  // dF = K times the rates of x at these members. All variables with a rate have a column.
-  void multiply(const std::vector<std::int64_t>& members);
-  void sharpen(const std::vector<std::size_t>& variables);  // F of their members
-  // x is at its end, and F follows: margin variables that end on a bound leave.
-  void finish();
-
-  Head& h;
-  const Move& goal;
-  std::vector<Side> side;        // per variable
-  std::vector<double> rates;     // of x per variable
-  std::vector<double> dx, dF;    // of the factor's variables; of the members of multiply()
-  AlignedVector dx_block;        // per column of the block
-  PerGroup dmu{}, bound_rate{};  // bound_rate: of the sum over variables that move with a bound
-  double way = 0.0;              // sum of all |changes| of x
+struct Event {
+  enum class Kind { none, leave_lower, leave_upper, enter } kind = Kind::none;
+  std::size_t variable = 0;
+  double dt = std::numeric_limits<double>::infinity();
+  double rate = 0.0;  // among simultaneous events the fastest is taken
 };
 
-// Straight to the end, see leap.cpp.
-class Leap : private Path {
+class Path {
  public:
-  Leap(Head& head, const Move& move);
-  // False: it failed, and all is as before.
-  bool run();
-  std::int64_t changes_made() const { return static_cast<std::int64_t>(made_); }
+  Path(Head& head, const Move& move);
+  PathResult run();
+  // Straight to the end; false: that failed, and all is as before. The path is used up.
+  bool leap();
+  std::int64_t changes_made() const { return static_cast<std::int64_t>(made); }
 
  private:
+  // --- path.cpp: one step ---
+  bool at_rest() const;
+  void direction();
+  void multiply();
+  void rates();
+  bool refine();
+  Event next_event() const;
+  void consider(Event& best, Event::Kind kind, std::size_t v, double gap, double speed) const;
+  void move(double dt);     // margin variables, mu and gradients
+  void advance(double dt);  // these and the boxes
+  void restore_sums(double rounding);
+  void finish();
+  PathResult give_up(std::int64_t breakpoints);
+
+  // --- path_margin.cpp: sides, and changes of the margin set ---
+  void put_on_side(std::size_t v, Side side);
+  void set_side(std::size_t v, Side side);  // and let it move as its bound there does
+  void drive(std::size_t v, double rate);   // bound variable v moves at this rate from now on
+  void leave_no_rounding(double stopped);
+  bool refill_groups();  // false: a group cannot meet its target
+  void enter(std::size_t v);
+  void leave(std::size_t v, Side side);
+  void exchange(std::size_t v);
+  void give_columns(const std::vector<std::size_t>& entering);  // of the block
+
+  // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
+  void wake(double radius);
+  void wake_member(std::size_t m);
+  void add_awake(std::size_t m);
+  void settle_members();  // bring F of all members up to date
+  void tell_asleep();     // what is pending
+  bool on_margin(std::size_t m) const;
+  double sign_of(std::size_t v) const;
+  double awake_gradient(std::size_t v) const;
+  double rate_of(std::size_t v) const;  // of x
+
+  // --- path_leap.cpp ---
   struct Change {
     std::size_t variable;
     Side to;
   };
-  struct Return {  // to the bound of a box
-    std::size_t variable, column;
-    double way;
-  };
-  void screen();
-  void activate(std::size_t member);
-  void open_boxes();
+  bool open_boxes();
   Side side_outside(std::size_t v, double x) const;
   bool make_changes(bool all_sides);
   void leave_box(std::size_t v, Side to);
-  void return_to_bound(std::size_t v);
-  double driven(std::size_t m) const;  // K times the returns
+  double driven(std::size_t m) const;  // K times the speeds of those on bounds
   void leave_early();
   bool regular() const;           // every group has a margin variable
   PerGroup sums_to_move() const;  // by the margin variables
-  void step(bool all_sides);
+  void leap_step(bool all_sides);
   void find_changes();
   void find_changes_everywhere();
+  void sharpen(const std::vector<std::size_t>& variables);  // F of their members
   bool inexact() const;
   bool near_edge() const;
-  void settle_screened();  // F of screened members follows
-  void learn_reach();
-  void undo();
+  void put_back(const std::vector<std::int64_t>& margin);  // into the factor
 
-  const Solution start_;
-  const std::vector<double> lo_, hi_;
-  const PerGroup target_;
-  const std::vector<std::int64_t> margin_;
-  std::vector<std::int64_t> active_;  // members
-  std::vector<char> is_active_;       // per member
-  std::vector<double> pending_;  // per column: the changes of x that screened members have not seen
-  PerGroup mu_settled_{};        // when they last saw them
-  std::vector<Return> returns_;  // in the coming step
-  std::vector<Change> changes_;  // still to be made
-  std::size_t made_ = 0;         // so far
-  double tolerance_;             // a gradient with the wrong sign is 0 up to here
-};
+  Head& h;
+  const std::vector<std::int64_t>& moved;
+  const std::vector<double>&lo1, &hi1;
+  const PerGroup& target1;
+  PerGroup target_rate{}, bound_rate{};  // of the target, and of the sum over moving bounds
+  std::vector<double> dlo, dhi, speed;   // per variable
+  std::vector<Side> side;
+  std::vector<double> q;  // per member: K times the speeds of the bound variables
+  double q_size = 0.0;    // its largest absolute value
+  bool q_changed = true;  // since the factor was given it as right-hand side
+  int moving = 0;         // number of bound variables with a speed
+  double t = 0.0;
+  double way = 0.0;      // sum of all |changes| of x
+  bool endless = false;  // an exchange that no bound ends: the ridge is lost in rounding
 
-// From breakpoint to breakpoint, see walk.cpp. Boxes are bounded.
-class Walk : private Path {
- public:
-  Walk(Head& head, const Move& move);
-  PathResult run();
+  std::vector<double> dx, by_variable, right_side, buffer;
+  AlignedVector dx_block;
+  PerGroup dmu{};
 
- private:
-  struct Event {
-    enum class Kind { none, leave_lower, leave_upper, enter } kind = Kind::none;
-    std::size_t variable = 0;
-    double dt = std::numeric_limits<double>::infinity();
-    double rate = 0.0;  // among simultaneous events the fastest is taken
+  std::vector<std::int64_t> awake, asleep;  // members
+  std::vector<std::int64_t> place;          // k: awake[k]; -1 - k: asleep[k]
+  // per awake variable, `per` for each member in the order of `awake`
+  std::vector<double> g, rate, sign;
+  std::vector<double> dF;                  // per awake member
+  std::vector<double> pending, pending_q;  // what the sleepers have not been told
+  bool dirty = false;                      // there is something pending
+  Gradient::State F_start;
+  PerGroup mu_start{}, mu_settled{};  // at the start; when F was last brought up to date
+
+  struct Return {
+    std::size_t column;  // of the block
+    double way;
   };
-  bool at_rest() const;
-  void sum_bound_rates();
-  void direction();
-  Event next_event() const;
-  static void consider(Event& best, Event::Kind kind, std::size_t v, double gap, double speed);
-  void advance(double dt);
-  void set_side(std::size_t v, Side to);  // it then moves as its bound there does
-  bool refill_groups();                   // false: a group cannot meet its target
-  void enter(std::size_t v);
-  void leave(std::size_t v, Side to);
-  void exchange(std::size_t v);
-  void sharpen(std::size_t v);
-  void settle();  // F from the gradients
-
-  std::vector<std::int64_t> members_;  // all of them
-  std::vector<double> dlo_, dhi_;      // per variable
-  PerGroup target_rate_{};
-  std::vector<double> g_, dg_, sign_;  // per variable: gradient, its rate, its sign by KKT
-  double t_ = 0.0;
-  bool endless_ = false;  // an exchange that no bound ends: the ridge is lost in rounding
+  std::vector<Return> returns;  // to the edge of the box, in the coming step of the leap
+  std::vector<Change> changes;  // that the leap still has to make
+  std::size_t made = 0;         // changes so far
+  double tolerance = 0.0;       // a gradient with the wrong sign is 0 up to here
 };
 
 }  // namespace supple

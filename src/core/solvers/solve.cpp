@@ -63,11 +63,9 @@ Audit make_exact(Head& h) {
   return h.audit();
 }
 
-// The kernel values of the margin set, and of what may enter it on the way, must fit into memory as
-// the row cache does.
+// The kernel values of the margin set must fit into memory as the row cache does.
 bool block_fits(const Head& h) {
-  const std::size_t columns = h.factor.size() + h.factor.size() / 8 + 16;
-  return MarginBlock::bytes(h.members(), columns) <= h.gram.cache_bytes();
+  return MarginBlock::bytes(h.members(), h.factor.size()) <= h.gram.cache_bytes();
 }
 
 // Whether the factor holds the margin set; it is built again if need be.
