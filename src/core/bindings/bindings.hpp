@@ -25,7 +25,6 @@ void bind_gram(nb::module_& m);
 void bind_head(nb::module_& m);
 void bind_lasvm(nb::module_& m);
 void bind_solve(nb::module_& m);
-void bind_leave_one_out(nb::module_& m);
 void bind_lock(nb::module_& m);
 
 void check_signals();

@@ -1,6 +1,7 @@
 // Python's view of a head and its solvers.
 #include "bindings/bindings.hpp"
 #include "linalg/watch.hpp"
+#include "qp/member_values.hpp"
 
 namespace supple {
 
@@ -80,6 +81,9 @@ void bind_head(nb::module_& m) {
     tell([&] { return News{phase, done, total}; });
   });
   nb::class_<Snapshot>(m, "Snapshot");
+  nb::class_<MemberValues>(m, "MemberValues")
+      .def(nb::init<const Head&>())
+      .def("put_back", &MemberValues::put_back);
   nb::class_<Head> head(m, "Head");
   bind_array(head, "slot", &Head::slot);
   bind_array(head, "x", &Head::x);

@@ -10,6 +10,5 @@ NB_MODULE(_core, m) {
   bind_head(m);
   bind_lasvm(m);
   bind_solve(m);
-  bind_leave_one_out(m);
   bind_lock(m);
 }

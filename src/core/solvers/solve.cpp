@@ -24,6 +24,14 @@ constexpr double kReach =
 constexpr std::int64_t kPatience =
     1'000'000;  // SMO iterations between two polishes of a hard problem
 
+// Quality of the state, used to decide on another round.
+struct Quality {
+  double kkt;             // largest violation of KKT, relative to the scale of c
+  bool within_tolerance;  // no more than was promised to the user
+  bool sharp;             // optimal to a few roundings
+  bool settled;           // good enough, or rounding allows no better
+};
+
 Quality judge(const Audit& a) {
   return {a.violation / a.scale, a.violation / a.scale <= kPromised,
           a.balanced && a.violation <= kRoundings * a.rounding,
@@ -149,7 +157,8 @@ bool Solver::by_path() {
   if (!path.finished) return false;
   if (path.breakpoints == 0) return true;  // only bounds that nobody touches have moved
   h.renew();
-  const Quality found = mend(h, r.polishes);
+  Quality found = quality(h);
+  if (!found.sharp) found = make_exact();
   end(found);
   return found.settled && found.within_tolerance;
 }
@@ -277,18 +286,11 @@ bool Solver::walks() const {
 
 }  // namespace
 
-Quality mend(Head& h, std::int64_t& polishes) {
-  const Quality found = quality(h);
-  if (found.sharp) return found;
-  ++polishes;
-  return judge_again(h, make_exact(h));
-}
-
-bool make_ready_for_paths(Head& h) {
-  if (!block_fits(h)) return false;
+void make_ready_for_paths(Head& h) {
+  if (!block_fits(h)) return;
   h.renew();
   if (h.F.largest_error() > 0.0) h.F.refresh();
-  return has_factor(h);
+  if (has_factor(h)) h.sync_block();
 }
 
 SolveResult solve(Head& h, const Move& move, const Settings& settings, bool cold,

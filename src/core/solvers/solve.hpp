@@ -52,20 +52,8 @@ using DefiniteTest = std::function<bool(Head&)>;
 SolveResult solve(Head& head, const Move& move, const Settings& settings, bool cold,
                   const DefiniteTest& is_definite);
 
-// --- parts that leave-one-out uses, too ---
-
-// Quality of the state, used to decide on another round.
-struct Quality {
-  double kkt;             // largest violation of KKT, relative to the scale of c
-  bool within_tolerance;  // no more than was promised to the user
-  bool sharp;             // optimal to a few roundings
-  bool settled;           // good enough, or rounding allows no better
-};
-
-// Polishes unless the state is sharp, and counts that.
-Quality mend(Head& head, std::int64_t& polishes);
-// F in double precision and a factor of the margin set, for many paths from one optimum. False: the
-// margin system is singular to rounding, or its kernel values do not fit into memory.
-bool make_ready_for_paths(Head& head);
+// F in double precision, a factor of the margin set and the kernel values that paths need, for many
+// paths from one optimum; as far as the margin system is regular and its values fit into memory.
+void make_ready_for_paths(Head& head);
 
 }  // namespace supple

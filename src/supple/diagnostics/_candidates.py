@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from supple._core import Head, MemberValues, gather_margin, make_ready_for_paths
+from supple._core import Head, MemberValues, make_ready_for_paths
 from supple.diagnostics._checks import warn_inexact
 from supple.diagnostics._solutions import Solution, solution
 from supple.engine import State
@@ -159,13 +159,11 @@ class _TrialHead:
     def admit(self, guests: NDArray[np.int64], rows: _Rows) -> None:
         """Admit guests with empty boxes."""
         core, self._guests, self._rows = self._head.core, guests, rows
-        ready = make_ready_for_paths(core)
+        make_ready_for_paths(core)
         count = len(guests)
         self._members, _ = core.admit(guests, np.ones(count), np.zeros(count, dtype=np.uint8))
         if core.rough:
             core.refresh()
-        if ready:
-            gather_margin(core)
         self._ready, self._c = MemberValues(core), core.c
         self._target = core.target[:1]
         self._decision = core.kx[self._members] + core.mu[0]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import MemberValues, gather_margin, make_ready_for_paths
+from supple._core import MemberValues, make_ready_for_paths
 from supple.diagnostics._checks import check_kind, check_two, examine, require_rows, warn_inexact
 from supple.diagnostics._losses import ClassLoss, Loss, OutlierLoss, loss_for
 from supple.diagnostics._solutions import Solution, decide, solution
@@ -283,8 +283,7 @@ class _Run:
         state, core = self.state, head.core
         leaving = departures(state, head, slots)
         with Interruptible(), self._progress or SILENCE:
-            if make_ready_for_paths(core):
-                gather_margin(core)
+            make_ready_for_paths(core)
         ready, found = MemberValues(core), []
         for k in range(len(slots)):
             with Interruptible(), self._progress or SILENCE:

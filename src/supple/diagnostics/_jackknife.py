@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from supple._core import MemberValues, gather_margin, make_ready_for_paths
+from supple._core import MemberValues, make_ready_for_paths
 from supple.diagnostics._checks import check_two, examine, warn_inexact
 from supple.diagnostics._conformal_base import ConformalPredictor, check_level, fresh, held
 from supple.engine import State
@@ -172,8 +172,7 @@ def _without_each(
     saved = MemberValues(core)
     try:
         with Interruptible():
-            if make_ready_for_paths(core):
-                gather_margin(core)
+            make_ready_for_paths(core)
             members = core.slot
             kernel = state.kernel_values(points, members)
             ready = MemberValues(core)

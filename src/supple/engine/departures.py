@@ -7,16 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import OPEN, SOLVED, Head, MemberValues, leave_out, make_ready_for_paths
+from supple._core import Head, MemberValues, make_ready_for_paths
 from supple.engine.head import Examples, HeadState
 from supple.engine.state import State
 from supple.errors import InfeasibleError
 from supple.interrupts import Interruptible
 from supple.progress import SILENCE, Progress
 from supple.qp import NO_RIDGE, Move
-from supple.solvers import Settings, solve
-
-_AT_A_TIME = 64  # examples between two reports of progress
+from supple.solvers import solve
 
 
 class Departures(NamedTuple):
@@ -25,10 +23,6 @@ class Departures(NamedTuple):
     slots: NDArray[np.int64]
     targets: NDArray[np.float64]  # of the groups, one row for each
     stretch: NDArray[np.float64]  # of the boxes of all others
-
-    def part(self, which: Any) -> Departures:
-        """Return a selection of them."""
-        return Departures(*(np.ascontiguousarray(column[which]) for column in self))
 
 
 class Answers(NamedTuple):
@@ -96,27 +90,29 @@ def answers(
     The caller holds the write lock and has shielded Ctrl-C.
     """
     core, n = head.core, len(leaving.slots)
-    F, mu, rounding = np.empty(n), np.empty((n, state.problem.groups)), np.empty(n)
-    answer = np.full(n, OPEN, dtype=np.uint8)
-    within_tolerance = np.ones(n, dtype=bool)
     saved = MemberValues(core)
     try:
         with Interruptible(), progress or SILENCE:
-            ready = make_ready_for_paths(core)
-        for start in range(0, n if ready else 0, _AT_A_TIME):
-            part = slice(start, start + _AT_A_TIME)
-            if progress is not None:
-                progress.at("example", start + 1, n)
-            with Interruptible(), progress or SILENCE:
-                answer[part], F[part], mu[part], rounding[part] = leave_out(
-                    core, *leaving.part(part)
-                )
-        for k in np.flatnonzero(answer == OPEN).tolist():
+            make_ready_for_paths(core)
+            if core.rough:
+                core.refresh()
+        ready = MemberValues(core)
+        place = np.empty(state.n, dtype=np.intp)
+        place[core.slot] = np.arange(core.members)
+        own = place[leaving.slots]
+        F, rounding = core.kx[own], np.full(n, core.rounding())
+        mu = np.tile(core.mu[: state.problem.groups], (n, 1))
+        solved, within_tolerance = _dependent(core, leaving, own), np.ones(n, dtype=bool)
+        for k in np.flatnonzero(solved).tolist():
             if progress is not None:
                 progress.at("example", k + 1, n)
             with Interruptible(), progress or SILENCE:
-                found = _by_solver(core, leaving.part([k]), state.settings)
-            F[k], mu[k], rounding[k], within_tolerance[k] = found
+                result = solve(core, move_without(core, leaving, k), state.settings, cold=False)
+                if core.rough:
+                    core.refresh()
+            F[k], mu[k], rounding[k] = core.kx[own[k]], core.mu[: mu.shape[1]], core.rounding()
+            within_tolerance[k] = result.within_tolerance
+            ready.put_back(core)
     finally:
         saved.put_back(core)
     rules = [
@@ -126,20 +122,17 @@ def answers(
     scale, intercept, diagonal = np.array(rules).T
     value = scale * F + diagonal * state.diagonal(leaving.slots) + intercept
     doubt = 16.0 * np.abs(scale) * rounding
-    return Answers(value, doubt, answer >= SOLVED, within_tolerance)
+    return Answers(value, doubt, solved, within_tolerance)
 
 
-def _by_solver(
-    core: Head, leaving: Departures, settings: Settings
-) -> tuple[float, NDArray[np.float64], float, bool]:
-    """Return F, mu, their rounding, and whether the solver met its tolerance."""
-    saved = MemberValues(core)
-    try:
-        result = solve(core, move_without(core, leaving, 0), settings, cold=False)
-        if core.rough:
-            core.refresh()
-        (member,) = np.flatnonzero(core.slot == leaving.slots[0])
-        mu = np.array(core.mu[: leaving.targets.shape[1]])
-        return float(core.kx[member]), mu, core.rounding(), result.within_tolerance
-    finally:
-        saved.put_back(core)
+def _dependent(core: Head, leaving: Departures, own: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Return which of these members the optimum depends on.
+
+    The other members' x do not depend on a member whose x is 0, and mu does so only if no margin
+    variable of a group fixes it.
+    """
+    groups = leaving.targets.shape[1]
+    if len(np.unique(core.group[core.margin])) < groups:
+        return np.ones(len(own), dtype=bool)
+    used = core.x.reshape(core.members, -1)[own].any(axis=1)
+    return used | (leaving.stretch != 1.0) | (leaving.targets != core.target[:groups]).any(axis=1)

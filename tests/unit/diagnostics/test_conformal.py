@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import supple
-from supple._core import Route, gather_margin
+from supple._core import Route, make_ready_for_paths
 from supple.diagnostics import ConformalClassifier, ConformalRegressor, ExchangeabilityMartingale
 from supple.diagnostics._candidates import first_equals
 from supple.qp import NO_RIDGE, Move
@@ -140,8 +140,7 @@ def test_paths_from_gathered_values_stay_in_double_precision():
     model = supple.SVC(gamma=0.5).fit(X, y)
     (head,) = model._model.state.head_states.values()
     core, zero = head.core, np.zeros(1)
-    core.refresh()
-    gather_margin(core)
+    make_ready_for_paths(core)
     at_bound = np.flatnonzero((core.x != 0.0) & ((core.x == core.lo) | (core.x == core.hi)))
     move = Move(at_bound[:1], zero, zero, NO_RIDGE, core.target[:1])
     found = solve(core, move, model._model.state.settings, cold=False)

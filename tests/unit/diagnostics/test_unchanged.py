@@ -1,6 +1,7 @@
 """Leave-one-out leaves the model as it was, whatever happens; and what it refuses."""
 
 import pickle
+import re
 import signal
 import threading
 import time
@@ -127,7 +128,7 @@ def test_progress(capsys, monkeypatch):
     monkeypatch.setattr("supple.progress.PAUSE", 0.0)
     X, y = sample(200)
     leave_one_out(supple.SVC(gamma=0.3).fit(X, y), verbose=True)
-    assert "[leave_one_out] example 65 of 200" in capsys.readouterr().out
+    assert re.search(r"\[leave_one_out\] example \d+ of 200", capsys.readouterr().out)
     leave_one_out(supple.SVC(gamma=0.3).fit(X, y))
     assert capsys.readouterr().out == ""
 
