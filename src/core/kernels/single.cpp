@@ -78,6 +78,13 @@ void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size
   }
 }
 
+void SinglePoints::row(std::int64_t which, Queries<float>& query, float* out) const {
+  evaluations_.fetch_add(size(), std::memory_order_relaxed);
+  points_->load({&which, 1}, query);
+  points_->compare(base(), query, 0, size(), out, 0);
+  finish(query.norm(0), 0, size(), out, out);
+}
+
 void SinglePoints::rows(const Positions& which, const std::vector<float*>& row,
                         std::size_t threads) const {
   // Each thread has rows of its own, as new memory comes in pages of many rows; if there are few,

@@ -22,13 +22,16 @@ class SinglePoints {
   SinglePoints(const Kernel& kernel, const Points& points,
                std::atomic<std::uint64_t>& evaluations);
   std::size_t size() const { return points_->size(); }
+  std::size_t n_features() const { return points_->n_features(); }
   bool sparse() const { return points_->sparse(); }
 
   // Values of the examples at `which` with those in [from, to), row[k][j - from]. `from` is a
   // multiple of kLanes.
   void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
              float* const* row) const;
-  // The same with all examples.
+  // The same of one example with all, in whole panels; `query` is room for it.
+  void row(std::int64_t which, Queries<float>& query, float* out) const;
+  // The same of several with all.
   void rows(const Positions& which, const std::vector<float*>& row, std::size_t threads) const;
   // All values among the examples, out[k * stride + j].
   void among(float* out, std::size_t stride, std::size_t threads) const;

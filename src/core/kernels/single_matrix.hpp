@@ -21,6 +21,7 @@ class SingleMatrix {
       : points_(std::move(points)),
         threads_(threads),
         stride_(padded(points_->size())),
+        query_(points_->n_features(), 1),
         row_(points_->size(), nullptr) {
     const auto few = static_cast<std::size_t>(kFew * static_cast<double>(points_->size()));
     if (expected <= kFew && !points_->sparse()) few_ = std::max(kLanes, few);
@@ -40,8 +41,7 @@ class SingleMatrix {
     if (nth < few_) {
       singly_.resize(few_ * stride_);
       float* out = singly_.data() + nth * stride_;
-      const auto which = static_cast<std::int32_t>(k);
-      points_->block(&which, 1, 0, points_->size(), &out);
+      points_->row(static_cast<std::int64_t>(k), query_, out);
       return out;
     }
     if (all_.empty()) {
@@ -56,6 +56,7 @@ class SingleMatrix {
   std::size_t few_ = 0;  // rows that are computed one by one
   std::size_t n_asked_ = 0;
   AlignedSingles singly_, all_;
+  Queries<float> query_;
   std::vector<const float*> row_;  // those that were asked for
 };
 
