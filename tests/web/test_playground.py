@@ -114,6 +114,34 @@ def test_learn_drag_and_forget_with_the_mouse(workbench):
     assert canvas.model.kkt_violation_ < 1e-9
 
 
+def test_a_point_stays_where_it_was_dropped_before_the_server_answers(workbench):
+    page = open_tab(workbench, "playground")
+    begin(page)
+    canvas, held = canvas_of(page), []
+    chosen = lonely(canvas)
+    start = pixel(page, canvas.points[chosen].x, canvas.points[chosen].y)
+    end = pixel(page, canvas.view.x1 - 0.1, canvas.view.y0 + 0.1)
+
+    def hold_two(route):
+        if len(held) == 2:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page.route("**/changes", hold_two)
+    page.mouse.move(*start)
+    page.mouse.down()
+    page.mouse.move(*end, steps=6)
+    page.mouse.up()
+    wait_until(lambda: held, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    held[0].continue_()  # the beginning of the movement is answered, its end waits
+    wait_until(lambda: len(held) == 2, lambda seconds: page.wait_for_timeout(1000 * seconds))
+    page.mouse.click(*end)
+    held[1].continue_()
+    page.get_by_text(f"Forgot point {chosen}").wait_for()
+    assert len(canvas.points) == 59
+
+
 def test_keys_select_weigh_flip_move_and_forget(workbench):
     page = open_tab(workbench, "playground")
     begin(page)

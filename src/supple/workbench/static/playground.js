@@ -248,7 +248,7 @@ class Playground {
     board.view = state.view;
     board.values = decodeGrid(state.grid);
     board.points = state.points.map(([id, x, y, label, weight, set, alpha]) => ({ id, x, y, label, weight, set, alpha }));
-    this.hand.keepPlace();
+    this.hand.keepPlaces();
     if (job) this.measure(job);
     board.ask();
     if (state.entry) {

@@ -54,10 +54,10 @@ export class Hand {
     if (held.id === null) return;
     if (!held.moved && Math.hypot(px - held.px, py - held.py) <= SLOP) return;
     held.moved = true;
-    held.place = this.board.place(px, py);
-    this.keepPlace();
+    const place = this.board.place(px, py);
+    this.put(held.id, place);
     this.board.ask();
-    tab.send({ action: "move", point: held.id, ...held.place, gesture: this.gesture("drag") }, event.timeStamp);
+    tab.send({ action: "move", point: held.id, ...place, gesture: this.gesture("drag") }, event.timeStamp);
   }
 
   up(event) {
@@ -80,11 +80,15 @@ export class Hand {
     this.tab.log.settle();
   }
 
-  // While a point is dragged it is drawn under the hand, whatever the server has seen of it.
-  keepPlace() {
-    if (!this.held?.place) return;
-    const point = this.board.points.find((each) => each.id === this.held.id);
-    if (point) Object.assign(point, this.held.place);
+  put(id, { x, y }) {
+    const point = this.board.points.find((each) => each.id === id);
+    if (point) Object.assign(point, { x, y });
+  }
+
+  // Points whose movement still waits for the server stay where the hand has put them: an answer to
+  // an earlier part of the movement would draw them back, and a click would miss them.
+  keepPlaces() {
+    for (const { action } of this.tab.queue.waiting) if (action.action === "move") this.put(action.point, action);
   }
 
   select(id) {
