@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from supple._core import Feed, FunctionGram, Phase, PointsGram, tell
+from supple._core import FunctionGram, Phase, PointsGram, tell
 from supple.errors import InvalidInputError, PrecomputedUpdateError
 from supple.interrupts import Interruptible
 from supple.kernels import (
@@ -83,14 +83,6 @@ class Gram(ABC):
     def append(self, X: Any, diagonal: np.ndarray | None = None) -> None:
         """Add examples, whose k(x, x) are in `diagonal` if they are known."""
 
-    def feed(self, X: Any) -> Feed:
-        """Return the rows of X for the core, which adds them one at a time."""
-        return Feed(
-            X.shape[0],
-            lambda k: self.append(X[k : k + 1]),
-            lambda: self.remove(np.array([self.size - 1])),
-        )
-
     @abstractmethod
     def rows(self, slots: np.ndarray) -> Any:
         """Return the feature vectors at these slots."""
@@ -129,14 +121,6 @@ class CoreGram(Gram):
     def append(self, X: Any, diagonal: np.ndarray | None = None) -> None:
         _check_magnitude(self._kernel, X)
         self._append(X)
-
-    def feed(self, X: Any) -> Feed:
-        _check_magnitude(self._kernel, X)
-        return self._feed(X)
-
-    @abstractmethod
-    def _feed(self, X: Any) -> Feed:
-        """Return checked rows for the core."""
 
     @abstractmethod
     def _append(self, X: Any) -> None:
@@ -180,9 +164,6 @@ class DenseGram(CoreGram):
     def _append(self, X: np.ndarray) -> None:
         self.core.append(X)
 
-    def _feed(self, X: np.ndarray) -> Feed:
-        return self.core.feed(X)
-
     def rows(self, slots: np.ndarray) -> np.ndarray:
         take = self.core.rows_f32 if self._single else self.core.rows_f64
         return np.asarray(take(slots))
@@ -212,9 +193,6 @@ class CsrGram(CoreGram):
 
     def _append(self, X: sparse.csr_matrix) -> None:
         self.core.append_csr(*self._arrays(X))
-
-    def _feed(self, X: sparse.csr_matrix) -> Feed:
-        return self.core.feed_csr(*self._arrays(X))
 
     def rows(self, slots: np.ndarray) -> sparse.csr_matrix:
         data, indices, indptr = self.core.rows_csr(slots)

@@ -3,7 +3,6 @@
 
 #include "bindings/bindings.hpp"
 #include "kernels/decisions.hpp"
-#include "solvers/lasvm.hpp"
 
 namespace supple {
 
@@ -40,31 +39,6 @@ void append_dense(PointsGram& gram, const In2<T>& rows) {
   require(rows.shape(1) == gram.points().n_features(), "wrong number of features");
   points_of<DensePoints<T>>(gram).append(rows.data(), rows.shape(0));
   gram.points_appended();
-}
-
-// Its points stay where they are until they are asked for.
-template <typename T>
-std::unique_ptr<Feed> feed_dense(PointsGram& gram, const In2<T>& rows) {
-  require(rows.shape(1) == gram.points().n_features(), "wrong number of features");
-  auto& points = points_of<DensePoints<T>>(gram);
-  const auto append = [rows, &points, &gram](std::size_t k) {
-    points.append(rows.data() + k * rows.shape(1), 1);
-    gram.points_appended();
-  };
-  return std::make_unique<Feed>(
-      Feed{rows.shape(0), append, [&gram] { gram.remove(gram.size() - 1); }});
-}
-
-std::unique_ptr<Feed> feed_csr(PointsGram& gram, const In1<std::int64_t>& offset,
-                               const In1<std::int64_t>& column, const In1<double>& value) {
-  auto& points = points_of<CsrPoints>(gram);
-  const std::size_t size = csr_view(offset, column, value, points.n_features()).rows;
-  const auto append = [offset, column, value, &points, &gram](std::size_t k) {
-    const std::int64_t start = offset.data()[k], ends[] = {0, offset.data()[k + 1] - start};
-    points.append({ends, column.data() + start, value.data() + start, 1});
-    gram.points_appended();
-  };
-  return std::make_unique<Feed>(Feed{size, append, [&gram] { gram.remove(gram.size() - 1); }});
 }
 
 template <typename T>
@@ -220,9 +194,6 @@ void bind_gram(nb::module_& m) {
              points.append(csr_view(offset, column, value, points.n_features()));
              g.points_appended();
            })
-      .def("feed", &feed_dense<double>, nb::keep_alive<0, 1>())
-      .def("feed", &feed_dense<float>, nb::keep_alive<0, 1>())
-      .def("feed_csr", &feed_csr, nb::keep_alive<0, 1>())
       .def("rows_f64", &dense_rows<double>)
       .def("rows_f32", &dense_rows<float>)
       .def("rows_csr",

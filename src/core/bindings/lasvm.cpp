@@ -18,46 +18,31 @@ std::vector<std::vector<Lasvm::Seat>> checked_seats(const SeatsIn& seats, std::s
   return out;
 }
 
-// Several examples one after the other; returns which of them are new and stay.
-Out<bool> visit(Lasvm& lasvm, const Feed& feed, const In1<std::int64_t>& positions,
-                const In1<std::int64_t>& slots, const In1<std::int64_t>& codes,
+// Several examples one after the other; returns which of them are of use.
+Out<bool> visit(Lasvm& lasvm, const In1<std::int64_t>& slots, const In1<std::int64_t>& codes,
                 const In1<double>& bounds, double tau, std::size_t reprocess) {
-  const std::size_t n = positions.shape(0);
-  require(slots.shape(0) == n && codes.shape(0) == n && bounds.shape(0) == n,
-          "positions, slots, codes and bounds must have the same length");
+  const std::size_t n = slots.shape(0);
+  require(codes.shape(0) == n && bounds.shape(0) == n,
+          "slots, codes and bounds must have the same length");
   std::vector<Lasvm::Visitor> visitors;
   for (std::size_t i = 0; i < n; ++i) {
-    visitors.push_back({static_cast<std::size_t>(positions.data()[i]), slots.data()[i],
+    visitors.push_back({static_cast<std::size_t>(slots.data()[i]),
                         static_cast<std::size_t>(codes.data()[i]), bounds.data()[i]});
-    require(visitors[i].position < feed.size, "position out of range");
+    require(visitors[i].slot < lasvm.examples(), "slot out of range");
     require(visitors[i].code < lasvm.classes(), "class out of range");
-    require(visitors[i].slot < static_cast<std::int64_t>(lasvm.examples()), "slot out of range");
   }
-  auto* stays = new bool[n];
-  nb::capsule owner(stays, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+  auto* used = new bool[n];
+  nb::capsule owner(used, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
   {
     nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < n; ++i) stays[i] = lasvm.visit(visitors[i], feed, {tau, reprocess});
+    for (std::size_t i = 0; i < n; ++i) used[i] = lasvm.visit(visitors[i], {tau, reprocess});
   }
-  return Out<bool>(stays, {n}, owner);
+  return Out<bool>(used, {n}, owner);
 }
 
 }  // namespace
 
 void bind_lasvm(nb::module_& m) {
-  // A batch that is in the hands of Python, for kernels written there: append(k), take_back().
-  nb::class_<Feed>(m, "Feed").def(
-      "__init__", [](Feed* self, std::size_t size, nb::callable append, nb::callable take_back) {
-        const auto add = [append](std::size_t k) {
-          nb::gil_scoped_acquire gil;
-          append(k);
-        };
-        const auto remove = [take_back] {
-          nb::gil_scoped_acquire gil;
-          take_back();
-        };
-        new (self) Feed{size, add, remove};
-      });
   m.def("finish", &finish, nb::call_guard<nb::gil_scoped_release>());
   nb::class_<Lasvm>(m, "Lasvm")
       .def(

@@ -71,28 +71,23 @@ void Lasvm::step(Machine& machine, std::size_t i, std::size_t j) {
   h.F.arrive(1);
 }
 
-bool Lasvm::visit(const Visitor& visitor, const Feed& feed, const Schedule& schedule) {
+bool Lasvm::visit(const Visitor& visitor, const Schedule& schedule) {
   look();
   // An example without weight is in no head.
   const std::vector<Seat> nowhere;
   const std::vector<Seat>& seats = visitor.bound > 0.0 ? seats_[visitor.code] : nowhere;
-  const bool fresh = visitor.slot < 0;
-  const std::size_t slot = fresh ? gram_.size() : static_cast<std::size_t>(visitor.slot);
-  if (fresh) feed.append(visitor.position);
-  bool used = seats.empty();  // the only class so far: it will be needed
-  for (const Seat& seat : seats)
-    used |= process(machines_[seat.head], slot, visitor, seat, schedule);
-  if (fresh && !used) feed.take_back();
+  bool used = seats.empty();
+  for (const Seat& seat : seats) used |= process(machines_[seat.head], visitor, seat, schedule);
   for (const Seat& seat : seats) reprocess(machines_[seat.head], schedule);
-  return fresh && used;
+  return used;
 }
 
 // Whether an example that is no member yet is of use in the head, and has become one.
-bool Lasvm::process(Machine& machine, std::size_t slot, const Visitor& visitor, const Seat& seat,
+bool Lasvm::process(Machine& machine, const Visitor& visitor, const Seat& seat,
                     const Schedule& schedule) {
   Head& h = *machine.head;
-  if (visitor.slot >= 0 && h.member_at(visitor.slot) >= 0) return false;
-  const double* row = gram_.row(slot);
+  if (h.member_at(static_cast<std::int64_t>(visitor.slot)) >= 0) return false;
+  const double* row = gram_.row(visitor.slot);
   Extremes e = extremes(machine);
   machine.now.visited = true;
   ++machine.now.steps;
@@ -104,7 +99,7 @@ bool Lasvm::process(Machine& machine, std::size_t slot, const Visitor& visitor, 
   // newcomer needs.
   if (partner >= 0 && !(violation > 0.0)) return false;
   change(machine);
-  admit(h, slot, kx, seat.target, visitor.bound);
+  admit(h, visitor.slot, kx, seat.target, visitor.bound);
   const std::size_t k = h.members() - 1;
   if (partner >= 0 && violation > schedule.tau) {
     const std::size_t other = partner;

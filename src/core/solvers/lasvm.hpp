@@ -3,20 +3,12 @@
 // (PROCESS); then the most violating pair takes steps (REPROCESS). Members at zero beyond the
 // extremes are idle and may leave. Heads have one variable per member and one group.
 #pragma once
-#include <functional>
 #include <optional>
 #include <vector>
 
 #include "qp/head.hpp"
 
 namespace supple {
-
-// The examples of a batch, which enter the Gram matrix one at a time.
-struct Feed {
-  std::size_t size;
-  std::function<void(std::size_t)> append;  // this one takes the next slot
-  std::function<void()> take_back;          // the one in the last slot
-};
 
 class Lasvm {
  public:
@@ -25,10 +17,9 @@ class Lasvm {
     double target;
   };
   struct Visitor {
-    std::size_t position;  // in the feed
-    std::int64_t slot;     // where it is held, or -1
-    std::size_t code;      // of its class
-    double bound;          // the box is [0, bound], or [-bound, 0] where the target is -1
+    std::size_t slot;
+    std::size_t code;  // of its class
+    double bound;      // the box is [0, bound], or [-bound, 0] where the target is -1
   };
   struct Schedule {
     double tau;  // violation from which a pair is worth a step
@@ -50,9 +41,9 @@ class Lasvm {
   void restore();
   void protect_all();  // others will change the heads
 
-  // PROCESS in all heads that the example may join, then REPROCESS. True: it is new and stays, in
-  // the last slot.
-  bool visit(const Visitor& visitor, const Feed& feed, const Schedule& schedule);
+  // PROCESS in all heads that the example may join, then REPROCESS. False: no head has taken it, and
+  // it is not the only class so far, which will be needed.
+  bool visit(const Visitor& visitor, const Schedule& schedule);
   // mu in the middle of the extremes, where a head was visited or changed, and the first time.
   std::vector<Record> settle();
   // Members at zero that no step would choose leave their heads. Returns the slots of those who
@@ -85,7 +76,7 @@ class Lasvm {
   };
   const Extremes& extremes(Machine& machine) const;
   void change(Machine& machine);  // it is about to
-  bool process(Machine& machine, std::size_t slot, const Visitor& visitor, const Seat& seat,
+  bool process(Machine& machine, const Visitor& visitor, const Seat& seat,
                const Schedule& schedule);
   void reprocess(Machine& machine, const Schedule& schedule);
   static void admit(Head& head, std::size_t slot, double kx, double target, double bound);

@@ -51,7 +51,6 @@ class _Work:
     bound: np.ndarray  # of the variables: C times the weights
     ids: np.ndarray
     groups: np.ndarray | None
-    feed: Any
 
 
 class OnlineEngine:
@@ -204,13 +203,12 @@ class OnlineEngine:
         assert gram is not None
         gram.refuse_updates()
         gram.core.threads = self.run.threads
-        feed = gram.feed(X)
         codes = y.astype(np.int64)
         effective = effective_weight(y, weight, self.state.class_weight)
         one = np.ones(len(y))
         rows = checked_rows(self.state.problem, one, effective, one)
         op.use(self._assembled(self._classes() | set(codes[weight > 0.0].tolist())))
-        return _Work(X, y, codes, weight, rows.hi, ids, groups, feed)
+        return _Work(X, y, codes, weight, rows.hi, ids, groups)
 
     def _assembled(self, labels: set[int]) -> Team:
         """Return the heads of these classes."""
@@ -326,22 +324,28 @@ class OnlineEngine:
 
         Unless all are `fresh`, examples that are already held only make their heads REPROCESS.
         """
-        store = self.state.store
-        slots = np.full(len(part), -1)
+        store, gram = self.state.store, self.state.gram
+        assert gram is not None
+        new, slots = np.ones(len(part), dtype=bool), np.empty(len(part), dtype=np.int64)
         if not fresh:
-            held = store.holding(work.ids[part])
-            slots[held] = store.slots(work.ids[part[held]])
+            new = ~store.holding(work.ids[part])
+            slots[~new] = store.slots(work.ids[part[~new]])
         tol, reprocess = self.state.settings.tol, self.schedule.reprocess
-        with Interruptible(), self.run.progress or SILENCE:
-            stays = op.team.core.visit(
-                work.feed, part, slots, work.codes[part], work.bound[part], tol, reprocess
-            )
-        self.processed += int(np.count_nonzero(slots < 0))
-        kept = part[stays]
-        if len(kept):
-            groups = None if work.groups is None else work.groups[kept]
-            store.append(work.y[kept], work.weight[kept], work.ids[kept], groups)
-            self.state.per_class.update(work.codes[kept].tolist())
+        with self.run.progress or SILENCE:
+            if new.any():
+                gram.append(work.X[part[new]])
+                slots[new] = self._store(work, part[new])
+            with Interruptible():
+                used = op.team.core.visit(slots, work.codes[part], work.bound[part], tol, reprocess)
+        self.processed += int(np.count_nonzero(new))
+        self.state.per_class.update(work.codes[part[new & used]].tolist())
+        if (new & ~used).any():
+            op.let_go(slots[new & ~used])
+
+    def _store(self, work: _Work, part: np.ndarray) -> np.ndarray:
+        """Add examples to the table and return their slots."""
+        groups = None if work.groups is None else work.groups[part]
+        return self.state.store.append(work.y[part], work.weight[part], work.ids[part], groups)
 
     def _sweep(self, op: TeamOperation) -> None:
         """Remove idle members, and the examples that are then in no head."""
