@@ -55,9 +55,6 @@ void bind_lasvm(nb::module_& m) {
           },
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def("begin", &Lasvm::begin)
-      .def("end", &Lasvm::end)
-      .def("restore", &Lasvm::restore)
-      .def("protect_all", &Lasvm::protect_all)
       .def("visit", &visit)
       // (head, steps, gap) of each that was visited
       .def("settle",
@@ -76,10 +73,7 @@ void bind_lasvm(nb::module_& m) {
              nb::gil_scoped_release release;
              lasvm.absorb(from, into, code, bound, {tau, reprocess});
            })
-      .def("sweep", [](Lasvm& lasvm) { return to_numpy(lasvm.sweep()); })
-      .def("take_out", [](Lasvm& lasvm, const In1<std::int64_t>& slots, std::size_t n_examples) {
-        lasvm.take_out(checked_removals(slots, n_examples), n_examples);
-      });
+      .def("sweep", [](Lasvm& lasvm) { return to_numpy(lasvm.sweep()); });
 }
 
 }  // namespace supple

@@ -14,54 +14,27 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-Lasvm::Lasvm(Gram& gram, std::vector<Head*> heads, std::vector<std::vector<Seat>> seats)
+Lasvm::Lasvm(Gram& gram, const std::vector<Head*>& heads, std::vector<std::vector<Seat>> seats)
     : gram_(gram), seats_(std::move(seats)) {
-  for (Head* head : heads) {
-    machines_.emplace_back();
-    machines_.back().head = head;
-  }
+  for (Head* head : heads) machines_.push_back({*head});
 }
 
-void Lasvm::begin() {
-  for (Machine& machine : machines_) machine.now = Now{};
-}
-
-void Lasvm::end() {
-  for (Machine& machine : machines_) machine.now.before.reset();
-}
-
-void Lasvm::restore() {
+void Lasvm::begin(bool all) {
   for (Machine& machine : machines_) {
-    if (!machine.now.before) continue;
-    machine.head->restore(*machine.now.before);
+    machine.steps = 0;
+    machine.visited = all;
   }
-  begin();
-}
-
-void Lasvm::protect_all() {
-  for (Machine& machine : machines_) change(machine);
-}
-
-void Lasvm::change(Machine& machine) {
-  if (!machine.now.before) machine.now.before = machine.head->save();
-  machine.now.extremes.reset();
-  machine.now.visited = true;
 }
 
 double Lasvm::Extremes::gap() const { return rising < 0 || falling < 0 ? -kInf : low - up; }
 
-const Lasvm::Extremes& Lasvm::extremes(Machine& machine) const {
-  if (machine.now.extremes) return *machine.now.extremes;
-  const Head& h = *machine.head;
+Lasvm::Extremes Lasvm::extremes(const Head& h) {
   const Sides sides = simd().extremes(h.F.values().data(), h.c.data(), h.x.data(), h.lo.data(),
                                       h.hi.data(), h.members());
-  return machine.now.extremes.emplace(
-      Extremes{sides.up.value, -sides.down.value, sides.up.index, sides.down.index});
+  return {sides.up.value, -sides.down.value, sides.up.index, sides.down.index};
 }
 
-void Lasvm::step(Machine& machine, std::size_t i, std::size_t j) {
-  Head& h = *machine.head;
-  change(machine);
+void Lasvm::step(Head& h, std::size_t i, std::size_t j) {
   const double *row_i = h.member_row(i, buffer_[0]), *row_j = h.member_row(j, buffer_[1]);
   const double curvature = h.diagonal(i) + h.diagonal(j) - 2.0 * row_i[j];
   const double slope = (h.F[j] - h.c[j]) - (h.F[i] - h.c[i]);
@@ -85,12 +58,12 @@ bool Lasvm::visit(const Visitor& visitor, const Schedule& schedule) {
 // Whether an example that is no member yet is of use in the head, and has become one.
 bool Lasvm::process(Machine& machine, const Visitor& visitor, const Seat& seat,
                     const Schedule& schedule) {
-  Head& h = *machine.head;
+  Head& h = machine.head;
   if (h.member_at(static_cast<std::int64_t>(visitor.slot)) >= 0) return false;
   const double* row = gram_.row(visitor.slot);
-  Extremes e = extremes(machine);
-  machine.now.visited = true;
-  ++machine.now.steps;
+  const Extremes e = extremes(h);
+  machine.visited = true;
+  ++machine.steps;
   const bool rises = seat.target > 0.0;  // from zero it can go one way only
   const double kx = h.expansion_at(row), G = kx - seat.target;
   const std::ptrdiff_t partner = rises ? e.falling : e.rising;
@@ -98,17 +71,11 @@ bool Lasvm::process(Machine& machine, const Visitor& visitor, const Seat& seat,
   // Without a partner it waits for one. Within tau of an extreme it may be the partner that another
   // newcomer needs.
   if (partner >= 0 && !(violation > 0.0)) return false;
-  change(machine);
   admit(h, visitor.slot, kx, seat.target, visitor.bound);
-  const std::size_t k = h.members() - 1;
   if (partner >= 0 && violation > schedule.tau) {
-    const std::size_t other = partner;
-    step(machine, rises ? k : other, rises ? other : k);
-    return true;
+    const std::size_t k = h.members() - 1, other = partner;
+    step(h, rises ? k : other, rises ? other : k);
   }
-  if (rises && G < e.up) e.up = G, e.rising = k;
-  if (!rises && G > e.low) e.low = G, e.falling = k;
-  machine.now.extremes = e;
   return true;
 }
 
@@ -121,11 +88,11 @@ void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double 
                    const Schedule& schedule) {
   for (const Seat& seat : seats_[code]) {
     Machine& machine = machines_[seat.head];
-    Head& h = *machine.head;
+    Head& h = machine.head;
     const std::int64_t giver = h.member_at(from);
     std::int64_t taker = h.member_at(into);
     if (giver < 0 && taker < 0) continue;
-    change(machine);
+    machine.visited = true;
     if (taker < 0) {
       taker = h.members();
       admit(h, into, h.expansion_at(gram_.row(into)), seat.target, bound);
@@ -148,29 +115,26 @@ void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double 
 
 void Lasvm::reprocess(Machine& machine, const Schedule& schedule) {
   for (std::size_t k = 0; k < schedule.reprocess; ++k) {
-    const Extremes& e = extremes(machine);
+    const Extremes e = extremes(machine.head);
     if (!(e.gap() > schedule.tau)) return;
-    step(machine, e.rising, e.falling);
-    machine.now.visited = true;
-    ++machine.now.steps;
+    step(machine.head, e.rising, e.falling);
+    machine.visited = true;
+    ++machine.steps;
   }
 }
 
 std::vector<Lasvm::Record> Lasvm::settle() {
   std::vector<Record> records;
   for (std::size_t k = 0; k < machines_.size(); ++k) {
-    Machine& machine = machines_[k];
-    if (machine.settled && !machine.now.visited) continue;
-    machine.settled = true;
-    const Extremes e = extremes(machine);
-    double mu = machine.head->mu[0];
+    const Machine& machine = machines_[k];
+    if (!machine.visited) continue;
+    const Extremes e = extremes(machine.head);
+    double& mu = machine.head.mu[0];
     if (e.rising >= 0 && e.falling >= 0)
       mu = -0.5 * (e.up + e.low);
     else if (e.rising >= 0 || e.falling >= 0)
       mu = e.rising >= 0 ? -e.up : -e.low;
-    if (mu != machine.head->mu[0]) change(machine);
-    machine.head->mu[0] = mu;
-    records.push_back({k, machine.now.steps, std::max(0.0, e.gap())});
+    records.push_back({k, machine.steps, std::max(0.0, e.gap())});
   }
   return records;
 }
@@ -178,18 +142,17 @@ std::vector<Lasvm::Record> Lasvm::settle() {
 std::vector<std::int64_t> Lasvm::sweep() {
   std::vector<char> gone(gram_.size(), 0);
   for (Machine& machine : machines_)
-    for (std::int64_t s : dismiss_idle(machine)) gone[s] = 1;
+    for (std::int64_t s : dismiss_idle(machine.head)) gone[s] = 1;
   for (const Machine& machine : machines_)
-    for (std::int64_t s : machine.head->slot) gone[s] = 0;
+    for (std::int64_t s : machine.head.slot) gone[s] = 0;
   std::vector<std::int64_t> slots;
   for (std::size_t s = 0; s < gone.size(); ++s)
     if (gone[s]) slots.push_back(s);
   return slots;
 }
 
-std::vector<std::int64_t> Lasvm::dismiss_idle(Machine& machine) {
-  Head& h = *machine.head;
-  const Extremes& e = extremes(machine);
+std::vector<std::int64_t> Lasvm::dismiss_idle(Head& h) {
+  const Extremes e = extremes(h);
   // Nobody is beyond an extreme that there is not.
   const double low = e.falling >= 0 ? e.low : kInf, up = e.rising >= 0 ? e.up : -kInf;
   std::vector<std::int64_t> slots;
@@ -198,19 +161,8 @@ std::vector<std::int64_t> Lasvm::dismiss_idle(Machine& machine) {
     const bool beyond = h.hi[m] > 0.0 ? G >= low : G <= up;
     if (h.x[m] == 0.0 && (beyond || h.fixed(m))) slots.push_back(h.slot[m]);
   }
-  if (!slots.empty()) change(machine);
   h.dismiss(slots);
   return slots;
-}
-
-void Lasvm::take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples) {
-  for (Machine& machine : machines_) {
-    std::int64_t last = n_examples;
-    const auto moves = [&](std::int64_t) { return machine.head->member_at(--last) >= 0; };
-    if (std::none_of(slots.begin(), slots.end(), moves)) continue;
-    change(machine);
-    machine.head->take_out(slots, n_examples);
-  }
 }
 
 std::int64_t finish(Head& h, double tol, std::int64_t max_iter, bool trusted) {

@@ -3,7 +3,6 @@
 // (PROCESS); then the most violating pair takes steps (REPROCESS). Members at zero beyond the
 // extremes are idle and may leave. Heads have one variable per member and one group.
 #pragma once
-#include <optional>
 #include <vector>
 
 #include "qp/head.hpp"
@@ -31,20 +30,16 @@ class Lasvm {
     double gap;  // of the extremes
   };
 
-  Lasvm(Gram& gram, std::vector<Head*> heads, std::vector<std::vector<Seat>> seats);
+  Lasvm(Gram& gram, const std::vector<Head*>& heads, std::vector<std::vector<Seat>> seats);
 
   std::size_t classes() const { return seats_.size(); }
   std::size_t examples() const { return gram_.size(); }
-  // Heads that change from `begin` on can go back to what they were, until `end`.
-  void begin();
-  void end();
-  void restore();
-  void protect_all();  // others will change the heads
+  void begin(bool all);  // an operation, which visits some heads, or all
 
   // PROCESS in all heads that the example may join, then REPROCESS. False: no head has taken it, and
   // it is not the only class so far, which will be needed.
   bool visit(const Visitor& visitor, const Schedule& schedule);
-  // mu in the middle of the extremes, where a head was visited or changed, and the first time.
+  // mu in the middle of the extremes, where a head was visited.
   std::vector<Record> settle();
   // Members at zero that no step would choose leave their heads. Returns the slots of those who
   // are then in no head, ascending.
@@ -53,35 +48,26 @@ class Lasvm {
   // coefficients of the one at `from`, which leaves all heads. Then REPROCESS there.
   void absorb(std::size_t from, std::size_t into, std::size_t code, double bound,
               const Schedule& schedule);
-  // Examples that are in no head leave; see Head.
-  void take_out(const std::vector<std::int64_t>& slots, std::int64_t n_examples);
 
  private:
   // The extremes of G = F - c: the member that would rise most, and the one that would fall most.
   struct Extremes {
     double up, low;
-    std::ptrdiff_t rising = -1, falling = -1;
+    std::ptrdiff_t rising, falling;  // -1: nobody
     double gap() const;
   };
-  struct Now {                         // of the present operation
-    std::optional<Extremes> extremes;  // of the present state, if they are known
-    std::optional<Snapshot> before;
-    std::uint64_t steps = 0;
+  struct Machine {
+    Head& head;
+    std::uint64_t steps = 0;  // of the present operation
     bool visited = false;
   };
-  struct Machine {
-    Head* head = nullptr;
-    bool settled = false;  // once at least
-    Now now;
-  };
-  const Extremes& extremes(Machine& machine) const;
-  void change(Machine& machine);  // it is about to
+  static Extremes extremes(const Head& head);
   bool process(Machine& machine, const Visitor& visitor, const Seat& seat,
                const Schedule& schedule);
   void reprocess(Machine& machine, const Schedule& schedule);
   static void admit(Head& head, std::size_t slot, double kx, double target, double bound);
-  void step(Machine& machine, std::size_t i, std::size_t j);
-  std::vector<std::int64_t> dismiss_idle(Machine& machine);
+  void step(Head& head, std::size_t i, std::size_t j);
+  static std::vector<std::int64_t> dismiss_idle(Head& head);
   Gram& gram_;
   std::vector<Machine> machines_;
   std::vector<double> buffer_[2];

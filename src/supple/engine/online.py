@@ -136,8 +136,7 @@ class OnlineEngine:
         with self._operation() as op:
             if self.run.progress is not None:
                 self.run.progress.restart()
-            op.use(self._assembled(self._classes()))
-            op.team.core.protect_all()
+            op.use(self._assembled(self._classes()), all_heads=True)
             with Interruptible(), self.run.progress or SILENCE:
                 gather(self.state, op.team.heads)
             for number, head in enumerate(op.team.heads):
@@ -207,7 +206,9 @@ class OnlineEngine:
         effective = effective_weight(y, weight, self.state.class_weight)
         one = np.ones(len(y))
         rows = checked_rows(self.state.problem, one, effective, one)
-        op.use(self._assembled(self._classes() | set(codes[weight > 0.0].tolist())))
+        former = self._team
+        team = self._assembled(self._classes() | set(codes[weight > 0.0].tolist()))
+        op.use(team, all_heads=team is not former)
         return _Work(X, y, codes, weight, rows.hi, ids, groups)
 
     def _assembled(self, labels: set[int]) -> Team:
@@ -330,6 +331,8 @@ class OnlineEngine:
         if not fresh:
             new = ~store.holding(work.ids[part])
             slots[~new] = store.slots(work.ids[part[~new]])
+        for code in np.unique(work.codes[part]).tolist():
+            op.protect_joined(code)
         tol, reprocess = self.state.settings.tol, self.schedule.reprocess
         with self.run.progress or SILENCE:
             if new.any():
@@ -350,6 +353,7 @@ class OnlineEngine:
     def _sweep(self, op: TeamOperation) -> None:
         """Remove idle members, and the examples that are then in no head."""
         self._unswept = 0
+        op.protect_all()
         slots, state = op.team.core.sweep(), self.state
         if not len(slots):
             return

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from types import TracebackType
 
 import numpy as np
 
@@ -42,6 +41,7 @@ class Team:
             targets = state.plan.targets(key, codes[members]).tolist()
             for code, target in zip(members.tolist(), targets, strict=True):
                 seats[code].append((number, target))
+        self.joined = [[self.heads[number] for number, _ in own] for own in seats]  # by class
         self.core = Lasvm(state.gram.core, [head.core for head in self.heads], seats)
 
     def serves(self, state: State, labels: set[int]) -> bool:
@@ -64,35 +64,32 @@ def gather(state: State, heads: Sequence[HeadState]) -> None:
 
 
 class TeamOperation(Operation):
-    """An operation in which the core takes a snapshot of each head before it changes."""
+    """An operation on the heads of a team; examples are in no head when they leave."""
 
     team: Team
 
-    def use(self, team: Team) -> None:
-        """Take the heads of the team into the transaction."""
+    def use(self, team: Team, *, all_heads: bool) -> None:
+        """Take the team into the transaction, with `all_heads` as concerned."""
         self.team = team
         # A copy: a rollback restores the former counts.
         self.state.per_class = self.state.per_class.copy()
-        team.core.begin()
-        self.undo.append(team.core.restore)
+        team.core.begin(all_heads)
+        if all_heads:
+            self.protect_all()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        super().__exit__(kind, error, trace)
-        if kind is None:
-            self.team.core.end()
+    def protect_all(self) -> None:
+        """Take a snapshot of each head."""
+        for head in self.team.heads:
+            self.protect(head)
+
+    def protect_joined(self, code: int) -> None:
+        """Take a snapshot of each head that the examples of a class may join."""
+        for head in self.team.joined[code]:
+            self.protect(head)
 
     def _dismiss_leaving(self) -> None:
-        # They are in no head.
         self._dismissed += self._leaving
         self._leaving = []
-
-    def _take_out_of_heads(self, slots: np.ndarray) -> None:
-        self.team.core.take_out(slots, self.state.n)
 
     def record(self, action: str, ids: np.ndarray, steps: int) -> Step:
         """Return the record of the operation; heads of LASVM have no margin set."""
@@ -116,6 +113,7 @@ def merge_closest(op: TeamOperation, memory: Memory, tau: float, reprocess: int)
         code = int(label[0])
         effective = effective_weight(label, total, state.class_weight)
         (bound,) = checked_rows(state.problem, np.ones(1), effective, effective).hi
+        op.protect_joined(code)
         for slot in leaving.tolist():  # no step before all coefficients are in place
             steps = reprocess if slot == leaving[-1] else 0
             op.team.core.absorb(slot, int(into[0]), code, float(bound), tau, steps)
