@@ -36,9 +36,18 @@ using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <typename T>
 using Out = nb::ndarray<nb::numpy, T>;
 
-// Variables exist, and their boxes are not inside out.
-void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
-                 const In1<double>& hi, const In1<double>& ridge);
+template <typename T>
+using View = std::span<const T>;
+template <typename T>
+View<T> view(const In1<T>& array) {
+  return {array.data(), array.shape(0)};
+}
+
+// A move of variables that exist, with boxes that are not inside out.
+Move checked_move(const Head& head, Slots&& moved, View<double> lo, View<double> hi,
+                  View<double> ridge, const std::vector<double>& target);
+// Head::admit with examples and groups that exist.
+void admit(Head& head, View<std::int64_t> slots, View<double> c, View<std::uint8_t> groups);
 
 template <typename T, typename Allocator>
 Out<T> to_numpy(std::vector<T, Allocator>&& values, std::initializer_list<std::size_t> shape) {
@@ -56,8 +65,13 @@ Out<T> to_numpy(const std::vector<T, Allocator>& values) {
 }
 
 template <typename T>
+std::vector<T> to_vector(View<T> values) {
+  return {values.begin(), values.end()};
+}
+
+template <typename T>
 std::vector<T> to_vector(const In1<T>& array) {
-  return {array.data(), array.data() + array.shape(0)};
+  return to_vector(view(array));
 }
 
 inline PerGroup to_groups(const std::vector<double>& values) {
@@ -70,12 +84,12 @@ inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
-inline void check_slots(const Gram& gram, std::span<const std::int64_t> slots) {
+inline void check_slots(const Gram& gram, View<std::int64_t> slots) {
   for (std::size_t slot : slots) require(slot < gram.size(), "slot out of range");
 }
 
 inline Slots checked_slots(const Gram& gram, const In1<std::int64_t>& slots) {
-  check_slots(gram, {slots.data(), slots.shape(0)});
+  check_slots(gram, view(slots));
   return to_vector(slots);
 }
 

@@ -5,16 +5,24 @@
 
 namespace supple {
 
-void check_moved(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
-                 const In1<double>& hi, const In1<double>& ridge) {
-  require(moved.shape(0) == lo.shape(0) && moved.shape(0) == hi.shape(0) &&
-              (ridge.shape(0) == 0 || ridge.shape(0) == moved.shape(0)),
+Move checked_move(const Head& head, Slots&& moved, View<double> lo, View<double> hi,
+                  View<double> ridge, const std::vector<double>& target) {
+  require(moved.size() == lo.size() && moved.size() == hi.size() &&
+              (ridge.empty() || ridge.size() == moved.size()),
           "moved, lo, hi and ridge must have the same length");
-  for (std::size_t k = 0; k < moved.shape(0); ++k) {
-    require(moved.data()[k] >= 0 && moved.data()[k] < static_cast<std::int64_t>(head.variables()),
-            "variable out of range");
-    require(lo.data()[k] <= hi.data()[k], "lo must not exceed hi");
+  for (std::size_t k = 0; k < moved.size(); ++k) {
+    require(static_cast<std::size_t>(moved[k]) < head.variables(), "variable out of range");
+    require(lo[k] <= hi[k], "lo must not exceed hi");
   }
+  return {std::move(moved), to_vector(lo), to_vector(hi), to_vector(ridge), to_groups(target)};
+}
+
+void admit(Head& head, View<std::int64_t> slots, View<double> c, View<std::uint8_t> groups) {
+  require(c.size() == slots.size() * head.per && groups.size() == c.size(),
+          "c and groups need one entry per variable");
+  for (std::uint8_t group : groups) require(group < head.n_groups, "group out of range");
+  check_slots(head.gram, slots);
+  head.admit(slots.data(), c.data(), groups.data(), slots.size());
 }
 
 // Lets Ctrl-C end a long computation: raises KeyboardInterrupt in the calling thread.
@@ -37,6 +45,27 @@ void bind_array(nb::class_<Head>& head, const char* name, Get get) {
   head.def_prop_ro(
       name, [get](const Head& h) { return to_numpy(std::invoke(get, h)); },
       nb::rv_policy::automatic);
+}
+
+// The same of the variables, which may be replaced: F and the factor do not follow.
+void bind_values(nb::class_<Head>& head, const char* name, std::vector<double> Head::*values) {
+  head.def_prop_rw(
+      name, [values](const Head& h) { return to_numpy(h.*values); },
+      [values](Head& h, const In1<double>& given) {
+        require(given.shape(0) == h.variables() || (given.shape(0) == 0 && values == &Head::ridge),
+                "one value per variable is needed");
+        h.*values = to_vector(given);
+      },
+      nb::rv_policy::automatic);
+}
+
+Out<std::int64_t> variables_at(const Head& h, const In1<std::int64_t>& slots) {
+  Slots out;
+  for (std::size_t k = 0; k < slots.shape(0); ++k) {
+    const std::int64_t m = h.member_at(slots.data()[k]);
+    for (std::size_t j = 0; j < h.per && m >= 0; ++j) out.push_back(m * h.per + j);
+  }
+  return to_numpy(out);
 }
 
 Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
@@ -86,11 +115,11 @@ void bind_head(nb::module_& m) {
       .def("put_back", &MemberValues::put_back);
   nb::class_<Head> head(m, "Head");
   bind_array(head, "slot", &Head::slot);
-  bind_array(head, "x", &Head::x);
-  bind_array(head, "c", &Head::c);
-  bind_array(head, "lo", &Head::lo);
-  bind_array(head, "hi", &Head::hi);
-  bind_array(head, "ridge", &Head::ridge);
+  bind_values(head, "x", &Head::x);
+  bind_values(head, "c", &Head::c);
+  bind_values(head, "lo", &Head::lo);
+  bind_values(head, "hi", &Head::hi);
+  bind_values(head, "ridge", &Head::ridge);
   bind_array(head, "group", &Head::group);
   bind_array(head, "kx", [](const Head& h) { return h.F.values(); });
   bind_array(head, "margin", [](const Head& h) { return h.factor.variables(); });
@@ -101,6 +130,8 @@ void bind_head(nb::module_& m) {
     return out;
   });
   head.def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
+      .def_rw("mu", &Head::mu)
+      .def_rw("target", &Head::target)
       .def_prop_ro("members", &Head::members)
       .def_prop_ro("rough", [](const Head& h) { return h.F.largest_error() > 0.0; })
       // Slots of the members whose variables do not sum to 0, and these sums.
@@ -111,66 +142,27 @@ void bind_head(nb::module_& m) {
             return std::make_tuple(to_numpy(e.slots), to_numpy(e.coef));
           },
           nb::rv_policy::automatic)
-      .def_prop_ro("mu", [](const Head& h) { return h.mu; })
-      .def_prop_ro("target", [](const Head& h) { return h.target; })
       .def_prop_ro("n_margin", [](const Head& h) { return h.factor.size(); })
       .def_prop_ro("factored", &Head::factored)
-      // Those that are no members yet become members. Returns the members at all these slots, and
-      // how many of them are new.
+      // Those that are no members yet become members. Returns the variables of the members at all
+      // these slots, and how many members are new.
       .def("admit",
            [](Head& h, const In1<std::int64_t>& slots, const In1<double>& c,
               const In1<std::uint8_t>& groups) {
-             require(c.shape(0) == slots.shape(0) * h.per && groups.shape(0) == c.shape(0),
-                     "c and groups need one entry per variable");
-             const Slots entering = checked_slots(h.gram, slots);
-             for (std::size_t k = 0; k < groups.shape(0); ++k)
-               require(groups.data()[k] < h.n_groups, "group out of range");
              const std::size_t before = h.members();
-             Slots members;
              {
                nb::gil_scoped_release release;
-               h.admit(entering.data(), c.data(), groups.data(), entering.size());
-               for (std::int64_t s : entering) members.push_back(h.member_at(s));
+               admit(h, view(slots), view(c), view(groups));
              }
-             return std::make_pair(to_numpy(members), h.members() - before);
+             return std::make_pair(variables_at(h, slots), h.members() - before);
            })
       // All variables of the members at these slots.
-      .def("variables_at",
-           [](const Head& h, const In1<std::int64_t>& slots) {
-             std::vector<std::int64_t> out;
-             for (std::size_t k = 0; k < slots.shape(0); ++k) {
-               const std::int64_t m = h.member_at(slots.data()[k]);
-               for (std::size_t j = 0; j < h.per && m >= 0; ++j) out.push_back(m * h.per + j);
-             }
-             return to_numpy(out);
-           })
+      .def("variables_at", &variables_at)
       .def("take_out",
            [](Head& h, const In1<std::int64_t>& slots, std::size_t n_examples) {
              h.take_out(checked_removals(slots, n_examples), n_examples);
            })
       .def("dismiss", [](Head& h, const In1<std::int64_t>& slots) { h.dismiss(to_vector(slots)); })
-      .def("set_c",
-           [](Head& h, const In1<double>& c) {
-             require(c.shape(0) == h.variables(), "c needs one entry per variable");
-             h.c = to_vector(c);
-           })
-      .def("assign",
-           [](Head& h, const In1<double>& x, const In1<double>& lo, const In1<double>& hi,
-              const In1<double>& ridge, const std::vector<double>& mu,
-              const std::vector<double>& target) {
-             require(x.shape(0) == h.variables() && lo.shape(0) == h.variables() &&
-                         hi.shape(0) == h.variables() &&
-                         (ridge.shape(0) == 0 || ridge.shape(0) == h.variables()),
-                     "x, lo, hi and ridge need one entry per variable");
-             h.x = to_vector(x);
-             h.lo = to_vector(lo);
-             h.hi = to_vector(hi);
-             h.ridge = to_vector(ridge);
-             h.mu = to_groups(mu);
-             h.target = to_groups(target);
-             h.forget_factor();
-             h.F.refresh();
-           })
       .def("save", &Head::save)
       .def("restore", nb::overload_cast<const Snapshot&>(&Head::restore))
       .def(
@@ -205,10 +197,10 @@ void bind_head(nb::module_& m) {
       .def("jump",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo, const In1<double>& hi,
               const In1<double>& ridge, const std::vector<double>& target) {
-             check_moved(h, moved, lo, hi, ridge);
+             const Move move =
+                 checked_move(h, to_vector(moved), view(lo), view(hi), view(ridge), target);
              nb::gil_scoped_release release;
-             return h.jump({to_vector(moved), to_vector(lo), to_vector(hi), to_vector(ridge),
-                            to_groups(target)});
+             return h.jump(move);
            })
       .def("kernel_among", [](Head& h, const In1<std::int64_t>& variables) {
         const std::size_t n = variables.shape(0);

@@ -29,9 +29,8 @@ SolveResult solve_one(Head& h, const In1<std::int64_t>& variables, const In1<dou
                       const In1<double>& hi, const In1<double>& ridge,
                       const std::vector<double>& target, const SettingsTuple& settings, bool cold,
                       const nb::callable& is_definite) {
-  check_moved(h, variables, lo, hi, ridge);
-  const Move move{to_vector(variables), to_vector(lo), to_vector(hi), to_vector(ridge),
-                  to_groups(target)};
+  const Move move =
+      checked_move(h, to_vector(variables), view(lo), view(hi), view(ridge), target);
   nb::gil_scoped_release release;
   return solve(h, move, to_settings(settings), cold, ask(is_definite));
 }
@@ -47,42 +46,25 @@ std::vector<SolveResult> solve_first(const std::vector<Head*>& heads,
                                      const nb::callable& is_definite) {
   require(counts.size() == heads.size() && targets.size() == heads.size(),
           "counts and targets need one entry per head");
-  std::size_t members = 0, variables = 0;
-  for (std::size_t k = 0; k < heads.size(); ++k) {
-    require(heads[k]->members() == 0, "the head has members already");
-    const std::size_t end = variables + counts[k] * heads[k]->per;
-    require(members + counts[k] <= slots.shape(0) && end <= groups.shape(0),
-            "slots, c, lo, hi and groups must be as long as counts say");
-    check_slots(heads[k]->gram, {slots.data() + members, counts[k]});
-    for (std::size_t v = variables; v < end; ++v)
-      require(groups.data()[v] < heads[k]->n_groups, "group out of range");
-    members += counts[k];
-    variables = end;
-  }
-  require(members == slots.shape(0) && variables == c.shape(0) && variables == lo.shape(0) &&
-              variables == hi.shape(0) && variables == groups.shape(0) &&
-              (ridge.shape(0) == 0 || ridge.shape(0) == variables),
-          "slots, c, lo, hi, groups and ridge must be as long as counts say");
-  for (std::size_t v = 0; v < variables; ++v)
-    require(lo.data()[v] <= hi.data()[v], "lo must not exceed hi");
   std::vector<SolveResult> out;
   nb::gil_scoped_release release;
-  members = variables = 0;
-  for (std::size_t k = 0; k < heads.size(); ++k) {
+  std::size_t start = 0;  // in `slots`
+  for (std::size_t k = 0; k < heads.size(); start += counts[k++]) {
     Head& h = *heads[k];
-    send({Phase::machine, k + 1, heads.size()});
-    h.admit(slots.data() + members, c.data() + variables, groups.data() + variables, counts[k]);
-    const std::size_t n = h.variables();
-    const auto own = [&](const In1<double>& values) {
-      return std::vector<double>(values.data() + variables, values.data() + variables + n);
+    require(h.members() == 0, "the head has members already");
+    const auto part = [&](const auto& values, std::size_t per) {
+      require((start + counts[k]) * per <= values.shape(0), "an array is shorter than counts say");
+      return view(values).subspan(start * per, counts[k] * per);
     };
-    Move move{Slots(n), own(lo), own(hi), {}, to_groups(targets[k])};
-    std::iota(move.variables.begin(), move.variables.end(), 0);
-    if (ridge.shape(0) > 0) move.ridge = own(ridge);
-    members += counts[k];
-    variables += n;
+    send({Phase::machine, k + 1, heads.size()});
+    admit(h, part(slots, 1), part(c, h.per), part(groups, h.per));
+    Slots variables(h.variables());
+    std::iota(variables.begin(), variables.end(), 0);
+    const Move move = checked_move(h, std::move(variables), part(lo, h.per), part(hi, h.per),
+                                   part(ridge, ridge.shape(0) > 0 ? h.per : 0), targets[k]);
     out.push_back(solve(h, move, to_settings(settings), true, ask(is_definite)));
   }
+  require(start == slots.shape(0), "slots must be as many as counts say");
   return out;
 }
 

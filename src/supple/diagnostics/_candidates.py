@@ -204,7 +204,7 @@ class _TrialHead:
         move = Move(at, rows.lo, rows.hi, rows.ridge, self._target)
         try:
             self._c[at] = side
-            core.set_c(self._c)
+            core.c = self._c
             with Interruptible():
                 result = solve(core, move, state.settings, cold=False)
             self.n_inexact += not result.within_tolerance

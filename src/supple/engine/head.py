@@ -142,7 +142,9 @@ class HeadState:
         head = cls.empty(key, gram, problem)
         core = head.core
         core.admit(arrays["slot"], arrays["c"], arrays["group"])
-        core.assign(*(arrays[name] for name in ("x", "lo", "hi", "ridge", "mu", "target")))
+        for name in ("x", "lo", "hi", "ridge", "mu", "target"):
+            setattr(core, name, arrays[name])
+        core.refresh()
         head.record = arrays["record"]
         return head
 
@@ -158,8 +160,7 @@ class HeadState:
         """Bring the head to the optimum; `slots` are the members that are new or have changed."""
         rows = examples.rows(self.key, slots, problem)
         # New members enter with empty boxes.
-        members, n_new = self.core.admit(slots, rows.c, rows.group)
-        variables = _variables(members, problem.per)
+        variables, n_new = self.core.admit(slots, rows.c, rows.group)
         cold = other_kernel or not (self.ready and self.converged)
         if other_kernel:
             self.core.forget_factor()
@@ -206,7 +207,7 @@ class HeadState:
         c[variables] = values
         if np.array_equal(c, self.core.c):
             return False
-        self.core.set_c(c)
+        self.core.c = c
         return True
 
     def _wait(self, reason: str, per: int) -> SolveResult:
@@ -268,15 +269,6 @@ def start_together(
     for head, result in zip(heads, results, strict=True):
         head._note(result)
     return results
-
-
-def _variables(members: np.ndarray, per: int) -> np.ndarray:
-    if per == 1:
-        return members
-    variables = (members * per).repeat(per)
-    for k in range(1, per):
-        variables[k::per] += k
-    return variables
 
 
 class MemberValues(NamedTuple):
