@@ -11,11 +11,10 @@
 //
 // Python sees three context managers, one for each way to hold the lock. They are written in C++
 // because no Ctrl-C can then come between the lock and the block it guards.
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <deque>
 #include <mutex>
-#include <optional>
 #include <thread>
 #if defined(__unix__) || defined(__APPLE__)
 #include <pthread.h>
@@ -54,38 +53,38 @@ void watch_forks() {
 
 class ModelLock {
  public:
+  enum class Use { read, turn, write };
   ModelLock() {
     watch_forks();
     const Held held(fields);
     forks_ = forks;
   }
-  void read();
-  void end_read();
-  void prepare();  // take the turn
-  void end_prepare();
-  void write();
-  void end_write();
+  void begin(Use use);
+  void end(Use use);
 
  private:
   struct Reader {
     Thread thread;
     std::size_t depth;
   };
-  // grant() as soon as ready(). Between join() and leave() the thread waits, without Python's lock.
-  template <typename Ready, typename Grant, typename Join, typename Leave>
-  void acquire(const Ready& ready, const Grant& grant, const Join& join, const Leave& leave);
+  struct Wait {
+    Thread thread;
+    Use use;
+  };
+  void acquire(Use use);
+  bool free(Use use, Thread thread);
+  void grant(Use use, Thread thread);
+  void release(Use use, Thread thread);
+  void serve_queue();
   Reader* reader(Thread thread);
-  void leave_turn();
+  std::vector<Wait>::iterator waiting(Thread thread);
   void follow_fork(Thread me);
 
   std::vector<Reader> readers_;
   Thread writer_, preparer_;  // the writer is the preparer, too
   std::size_t writes_ = 0, turns_ = 0;
-  bool closing_ = false;             // the preparer waits for the readers to leave
-  std::deque<std::uint64_t> queue_;  // tickets of threads that wait for their turn
-  std::uint64_t next_ticket_ = 0, changes_ = 0;
-  std::size_t waiting_ = 0, owed_ = 0;  // readers that wait, and those of them that are next
-  bool torn_ = false;                   // the process was forked while another thread wrote
+  std::vector<Wait> queue_;  // in the order of arrival
+  bool torn_ = false;        // the process was forked while another thread wrote
   std::uint64_t forks_ = 0;
   std::unique_ptr<std::condition_variable> changed_ = std::make_unique<std::condition_variable>();
 };
@@ -98,8 +97,6 @@ void ModelLock::follow_fork(Thread me) {
   changed_ = std::make_unique<std::condition_variable>();
   std::erase_if(readers_, [&](const Reader& r) { return r.thread != me; });
   queue_.clear();
-  waiting_ = owed_ = 0;
-  closing_ = false;
   if (preparer_ == me) return;
   torn_ = torn_ || writer_ != kNobody;
   writer_ = preparer_ = kNobody;
@@ -112,148 +109,126 @@ ModelLock::Reader* ModelLock::reader(Thread thread) {
   return nullptr;
 }
 
-template <typename Ready, typename Grant, typename Join, typename Leave>
-void ModelLock::acquire(const Ready& ready, const Grant& grant, const Join& join,
-                        const Leave& leave) {
+std::vector<ModelLock::Wait>::iterator ModelLock::waiting(Thread thread) {
+  return std::find_if(queue_.begin(), queue_.end(),
+                      [&](const Wait& wait) { return wait.thread == thread; });
+}
+
+// Who waits to write holds the turn, and keeps out readers that come later.
+bool ModelLock::free(Use use, Thread thread) {
+  if (use == Use::turn) return preparer_ == thread || preparer_ == kNobody;
+  if (use == Use::write) return writer_ == thread || readers_.empty();
+  return preparer_ == thread || reader(thread) != nullptr ||
+         (writer_ == kNobody && waiting(preparer_) == queue_.end());
+}
+
+void ModelLock::grant(Use use, Thread thread) {
+  if (use == Use::turn) {
+    preparer_ = thread;
+    ++turns_;
+  } else if (use == Use::write) {
+    writer_ = thread;
+    ++writes_;
+  } else if (Reader* r = reader(thread)) {
+    ++r->depth;
+  } else {
+    readers_.push_back({thread, 1});
+  }
+}
+
+void ModelLock::release(Use use, Thread thread) {
+  if (use == Use::turn) {
+    if (turns_ > 0 && --turns_ == 0) preparer_ = kNobody;
+  } else if (use == Use::write) {
+    if (writes_ > 0 && --writes_ == 0) writer_ = kNobody;
+  } else if (Reader* r = reader(thread); r != nullptr && --r->depth == 0) {
+    *r = readers_.back();
+    readers_.pop_back();
+  }
+}
+
+// Whoever waits for what has become free gets it, so that nobody who comes later is served before.
+void ModelLock::serve_queue() {
+  for (auto wait = queue_.begin(); wait != queue_.end();) {
+    if (!free(wait->use, wait->thread)) {
+      ++wait;
+      continue;
+    }
+    grant(wait->use, wait->thread);
+    wait = queue_.erase(wait);
+    changed_->notify_all();
+  }
+}
+
+void ModelLock::acquire(Use use) {
   constexpr std::chrono::milliseconds kSlice(20);  // between two looks for Ctrl-C
+  const Thread me = std::this_thread::get_id();
   {
     const Held held(fields);
-    follow_fork(std::this_thread::get_id());
+    follow_fork(me);
     if (torn_)
       throw LockError(
           "This process was forked while another thread was updating the model, whose copy here is "
           "incomplete. Copy or pickle the model before the fork, or fork when no update runs.");
-    if (ready()) return grant();
+    if (use == Use::turn && writer_ != me && reader(me) != nullptr)
+      throw LockError(
+          "A model cannot be changed from within a call that reads it, such as a kernel function "
+          "that predict has called. Change it when that call has returned.");
+    // For all who wait, too: to serve them needs no memory.
+    readers_.reserve(readers_.size() + queue_.size() + 1);
+    if (free(use, me)) return grant(use, me);
+    queue_.push_back({me, use});
   }
-  nb::gil_scoped_release release;
+  nb::gil_scoped_release release_gil;
   Held held(fields);
-  join();
-  while (!changed_->wait_for(held, kSlice, ready)) {
+  const auto served = [&] { return waiting(me) == queue_.end(); };
+  while (!changed_->wait_for(held, kSlice, served)) {
     held.unlock();
     try {
       check_signals();
     } catch (...) {
       held.lock();
-      leave();
-      changed_->notify_all();
+      if (served())
+        release(use, me);
+      else
+        queue_.erase(waiting(me));
+      serve_queue();
       throw;
     }
     held.lock();
   }
-  leave();
-  grant();
 }
 
-void ModelLock::read() {
-  const Thread me = std::this_thread::get_id();
-  std::optional<std::uint64_t> came;  // number of changes when it began to wait
-  acquire(
-      [&] {
-        if (preparer_ == me || reader(me) != nullptr) return true;
-        return writer_ == kNobody && (!closing_ || (came && *came != changes_));
-      },
-      [&] {
-        if (Reader* r = reader(me))
-          ++r->depth;
-        else
-          readers_.push_back({me, 1});
-      },
-      [&] {
-        came = changes_;
-        ++waiting_;
-      },
-      [&] {
-        --waiting_;
-        if (*came != changes_) --owed_;  // the next change waits for those owed: there was but one
-      });
-}
-
-void ModelLock::end_read() {
-  const Thread me = std::this_thread::get_id();
-  const Held held(fields);
-  follow_fork(me);
-  Reader* r = reader(me);
-  if (r == nullptr || --r->depth > 0) return;
-  *r = readers_.back();
-  readers_.pop_back();
-  if (closing_) changed_->notify_all();
-}
-
-void ModelLock::prepare() {
-  const Thread me = std::this_thread::get_id();
-  std::optional<std::uint64_t> ticket;
-  acquire(
-      [&] {
-        if (writer_ != me && reader(me) != nullptr)
-          throw LockError(
-              "A model cannot be changed from within a call that reads it, such as a kernel "
-              "function "
-              "that predict has called. Change it when that call has returned.");
-        if (preparer_ == me) return true;
-        return preparer_ == kNobody && (queue_.empty() || queue_.front() == ticket);
-      },
-      [&] {
-        preparer_ = me;
-        ++turns_;
-      },
-      [&] {
-        ticket = next_ticket_++;
-        queue_.push_back(*ticket);
-      },
-      [&] { std::erase(queue_, *ticket); });
-}
-
-void ModelLock::leave_turn() {
-  if (turns_ == 0 || --turns_ > 0) return;
-  preparer_ = kNobody;
-  if (!queue_.empty()) changed_->notify_all();
-}
-
-void ModelLock::end_prepare() {
-  const Held held(fields);
-  follow_fork(std::this_thread::get_id());
-  leave_turn();
-}
-
-void ModelLock::write() {
-  const Thread me = std::this_thread::get_id();
-  prepare();
+void ModelLock::begin(Use use) {
+  if (use != Use::write) return acquire(use);
+  acquire(Use::turn);
   try {
-    acquire([&] { return writer_ == me || (readers_.empty() && owed_ == 0); },
-            [&] {
-              writer_ = me;
-              ++writes_;
-            },
-            [&] { closing_ = true; }, [&] { closing_ = false; });
+    acquire(Use::write);
   } catch (...) {
-    end_prepare();
+    end(Use::turn);
     throw;
   }
 }
 
-void ModelLock::end_write() {
+void ModelLock::end(Use use) {
+  const Thread me = std::this_thread::get_id();
   const Held held(fields);
-  follow_fork(std::this_thread::get_id());
-  if (writes_ == 0) return;
-  if (--writes_ == 0) {
-    writer_ = kNobody;
-    ++changes_;
-    owed_ = waiting_;
-    if (waiting_ > 0) changed_->notify_all();
-  }
-  leave_turn();
+  follow_fork(me);
+  release(use, me);
+  if (use == Use::write) release(Use::turn, me);
+  serve_queue();
 }
 
-template <void (ModelLock::*Begin)(), void (ModelLock::*End)()>
+template <ModelLock::Use use>
 struct Guard {
   std::shared_ptr<ModelLock> lock;
-  void enter() { (*lock.*Begin)(); }
-  void exit(nb::handle, nb::handle, nb::handle) { (*lock.*End)(); }
+  void enter() { lock->begin(use); }
+  void exit(nb::handle, nb::handle, nb::handle) { lock->end(use); }
 };
 
-using Reading = Guard<&ModelLock::read, &ModelLock::end_read>;
-using Preparing = Guard<&ModelLock::prepare, &ModelLock::end_prepare>;
-using Writing = Guard<&ModelLock::write, &ModelLock::end_write>;
+using Reading = Guard<ModelLock::Use::read>;
+using Preparing = Guard<ModelLock::Use::turn>;
+using Writing = Guard<ModelLock::Use::write>;
 
 template <typename G>
 void bind_guard(nb::module_& m, const char* name) {
