@@ -75,16 +75,6 @@ Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
   return slots;
 }
 
-// Kx for someone who wants to know how good the state is: that is not counted as learning.
-std::vector<double> uncounted_expansion(Head& h) {
-  const struct Uncounted {  // also where the user stops it
-    Gram& gram;
-    std::uint64_t before = gram.evaluations();
-    ~Uncounted() { gram.set_evaluations(before); }
-  } scope{h.gram};
-  return h.expansion();
-}
-
 }  // namespace
 
 void bind_head(nb::module_& m) {
@@ -123,12 +113,6 @@ void bind_head(nb::module_& m) {
   bind_array(head, "group", &Head::group);
   bind_array(head, "kx", [](const Head& h) { return h.F.values(); });
   bind_array(head, "margin", [](const Head& h) { return h.factor.variables(); });
-  bind_array(head, "inside", [](const Head& h) {
-    std::vector<std::int64_t> out;
-    for (std::size_t v = 0; v < h.variables(); ++v)
-      if (h.inside(v)) out.push_back(v);
-    return out;
-  });
   head.def(nb::init<Gram&, std::size_t, std::size_t>(), nb::keep_alive<1, 2>())
       .def_rw("mu", &Head::mu)
       .def_rw("target", &Head::target)
@@ -169,16 +153,19 @@ void bind_head(nb::module_& m) {
           "refresh", [](Head& h) { h.F.refresh(); }, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)
       .def("release", &Head::release)
-      .def_prop_ro("finite", &Head::finite)
-      .def_prop_ro("marginless", [](const Head& h) { return h.scale(h.F.values()) == 0.0; })
-      // Kx from scratch, for an audit
+      // Kx from scratch, for an audit: its kernel values are not counted as learning.
       .def("expansion",
            [](Head& h) {
              std::vector<double> kx;
              {
                nb::gil_scoped_release release;
                const std::lock_guard reading(h.gram.audits);
-               kx = uncounted_expansion(h);
+               const struct Uncounted {  // also where the user stops it
+                 Gram& gram;
+                 std::uint64_t before = gram.evaluations();
+                 ~Uncounted() { gram.set_evaluations(before); }
+               } scope{h.gram};
+               kx = h.expansion();
              }
              return to_numpy(kx);
            })
@@ -188,12 +175,6 @@ void bind_head(nb::module_& m) {
              return h.scale(to_vector(kx));
            })
       .def("rounding", &Head::rounding)
-      .def("objective",
-           [](Head& h) {
-             nb::gil_scoped_release release;
-             const std::lock_guard reading(h.gram.audits);
-             return h.objective(uncounted_expansion(h));
-           })
       .def("jump",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo, const In1<double>& hi,
               const In1<double>& ridge, const std::vector<double>& target) {

@@ -187,7 +187,6 @@ struct Head {
   double violation(const std::vector<double>& kx) const;  // absolute
   Audit audit() const;
   std::size_t violators(double eps) const;  // variables that violate KKT by more, by F
-  double objective(const std::vector<double>& kx) const;  // 1/2 x'(K + D)x - c'x
   // What KKT violations are relative to (theory.md, "The scale"). Only open boxes count, as an
   // example without weight is no part of the problem: the largest |c|; where c = 0 and there is one
   // group, the largest |Kx|, or of its terms should they cancel; with two groups half the width of
@@ -196,7 +195,6 @@ struct Head {
   double magnitude(const std::vector<double>& kx) const;  // the same without a look at the margin
   double largest_diagonal() const;                        // |K_vv| of open boxes
   double rounding() const;            // what the terms of Kx - c lose: no gradient is known better
-  bool finite() const;                // x, F and mu
   PerGroup missing() const;           // target - sum of x
   bool balanced(double share) const;  // what is missing is at most this share of the mass
   // The values of mu for which all variables of a group but stale ones satisfy KKT, if low <=

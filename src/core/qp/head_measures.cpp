@@ -54,15 +54,6 @@ double Head::rounding() const {
          (largest_c() + mass() * largest_diagonal() + ridge_terms);
 }
 
-bool Head::finite() const {
-  double sum = mu[0] * 0.0 + mu[1] * 0.0;  // NaN as soon as one value is NaN or infinite
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t v = 0; v < x.size(); ++v) sum += x[v] * 0.0;
-#pragma omp simd reduction(+ : sum)
-  for (std::size_t m = 0; m < members(); ++m) sum += F[m] * 0.0;
-  return sum == 0.0;
-}
-
 PerGroup Head::missing() const {
   PerGroup out = target;
   for (std::size_t e = 0; e < n_groups; ++e) {
@@ -170,13 +161,6 @@ std::size_t Head::violators(double eps) const {
     count += (x[v] < hi[v] && g < -eps) || (x[v] > lo[v] && g > eps);
   }
   return count;
-}
-
-double Head::objective(const std::vector<double>& kx) const {
-  double value = 0.0;
-  for (std::size_t v = 0; v < variables(); ++v)
-    value += x[v] * (0.5 * (kx[member_of(v)] + ridge_term(v)) - c[v]);
-  return value;
 }
 
 }  // namespace supple

@@ -380,7 +380,7 @@ class Engine:
             )
         heads = self.state.head_states.values()
         if self.state.problem.groups == 2 and any(
-            head.ready and head.converged and head.core.marginless for head in heads
+            head.ready and head.converged and head.marginless for head in heads
         ):
             warn_user(
                 f"{self.state.problem} leaves no margin between the classes: the decision "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -125,6 +126,17 @@ class HeadState:
     def record(self, values: tuple[bool, str, int, bool]) -> None:
         self.ready, self.reason, self.iterations, self.converged = values
 
+    @property
+    def marginless(self) -> bool:
+        """Whether two groups have no margin between them, up to rounding."""
+        return self.core.scale(self.core.kx) == 0.0
+
+    @property
+    def inside(self) -> np.ndarray:
+        """Mask of the variables strictly inside their boxes."""
+        core = self.core
+        return (core.lo < core.x) & (core.x < core.hi)
+
     def restorer(self) -> Callable[[], None]:
         """Return a function that restores the present state of the head."""
         return _Restorer(self, self.core.save(), *self.record)
@@ -182,7 +194,7 @@ class HeadState:
         return self._note(solve(self.core, move, settings, cold=cold))
 
     def _note(self, result: SolveResult) -> SolveResult:
-        if not self.core.finite:
+        if not result.kkt < math.inf:
             raise SolverError(
                 "The solution overflows: kernel values of these examples are of too different "
                 "sizes. Scale the features, or lower C, gamma or degree. The model is unchanged."
@@ -348,7 +360,7 @@ class HeadReader:
         rising, falling = (x == 0.0) & (core.hi > 0.0), (x == 0.0) & (core.lo < 0.0)
         found = []
         for e in range(self._problem.groups):
-            if (group[core.inside] == e).any():
+            if (group[self._head.inside] == e).any():
                 continue
             for side, best in ((rising, np.argmax), (falling, np.argmin)):
                 (at,) = np.nonzero(side & (group == e))
@@ -364,8 +376,10 @@ class HeadReader:
     @property
     def n_margin(self) -> int:
         """Number of variables strictly inside their box."""
-        return len(self._head.core.inside)
+        return int(np.count_nonzero(self._head.inside))
 
     def dual_objective(self) -> float:
         """Return c'x - 1/2 x'(K + D)x, from scratch."""
-        return -float(self._head.core.objective())
+        core = self._head.core
+        x, ridge = core.x, core.ridge if len(core.ridge) else 0.0
+        return float(x @ (core.c - 0.5 * (core.expansion().repeat(self._problem.per) + ridge * x)))
