@@ -24,18 +24,14 @@ Out<bool> visit(Lasvm& lasvm, const In1<std::int64_t>& slots, const In1<std::int
   const std::size_t n = slots.shape(0);
   require(codes.shape(0) == n && bounds.shape(0) == n,
           "slots, codes and bounds must have the same length");
-  std::vector<Lasvm::Visitor> visitors;
-  for (std::size_t i = 0; i < n; ++i) {
-    visitors.push_back({static_cast<std::size_t>(slots.data()[i]),
-                        static_cast<std::size_t>(codes.data()[i]), bounds.data()[i]});
-    require(visitors[i].slot < lasvm.examples(), "slot out of range");
-    require(visitors[i].code < lasvm.classes(), "class out of range");
-  }
+  for (std::size_t slot : view(slots)) require(slot < lasvm.examples(), "slot out of range");
+  for (std::size_t code : view(codes)) require(code < lasvm.classes(), "class out of range");
   auto* used = new bool[n];
   nb::capsule owner(used, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
   {
     nb::gil_scoped_release release;
-    for (std::size_t i = 0; i < n; ++i) used[i] = lasvm.visit(visitors[i], {tau, reprocess});
+    for (std::size_t i = 0; i < n; ++i)
+      used[i] = lasvm.visit(slots.data()[i], codes.data()[i], bounds.data()[i], {tau, reprocess});
   }
   return Out<bool>(used, {n}, owner);
 }

@@ -44,35 +44,35 @@ void Lasvm::step(Head& h, std::size_t i, std::size_t j) {
   h.F.arrive(1);
 }
 
-bool Lasvm::visit(const Visitor& visitor, const Schedule& schedule) {
+bool Lasvm::visit(std::size_t slot, std::size_t code, double bound, const Schedule& schedule) {
   look();
   // An example without weight is in no head.
   const std::vector<Seat> nowhere;
-  const std::vector<Seat>& seats = visitor.bound > 0.0 ? seats_[visitor.code] : nowhere;
+  const std::vector<Seat>& seats = bound > 0.0 ? seats_[code] : nowhere;
   bool used = seats.empty();
-  for (const Seat& seat : seats) used |= process(machines_[seat.head], visitor, seat, schedule);
+  for (const Seat& seat : seats)
+    used |= process(machines_[seat.head], slot, seat.target, bound, schedule.tau);
   for (const Seat& seat : seats) reprocess(machines_[seat.head], schedule);
   return used;
 }
 
 // Whether an example that is no member yet is of use in the head, and has become one.
-bool Lasvm::process(Machine& machine, const Visitor& visitor, const Seat& seat,
-                    const Schedule& schedule) {
+bool Lasvm::process(Machine& machine, std::size_t slot, double target, double bound, double tau) {
   Head& h = machine.head;
-  if (h.member_at(static_cast<std::int64_t>(visitor.slot)) >= 0) return false;
-  const double* row = gram_.row(visitor.slot);
+  if (h.member_at(static_cast<std::int64_t>(slot)) >= 0) return false;
+  const double* row = gram_.row(slot);
   const Extremes e = extremes(h);
   machine.visited = true;
   ++machine.steps;
-  const bool rises = seat.target > 0.0;  // from zero it can go one way only
-  const double kx = h.expansion_at(row), G = kx - seat.target;
+  const bool rises = target > 0.0;  // from zero it can go one way only
+  const double kx = h.expansion_at(row), G = kx - target;
   const std::ptrdiff_t partner = rises ? e.falling : e.rising;
   const double violation = rises ? e.low - G : G - e.up;
   // Without a partner it waits for one. Within tau of an extreme it may be the partner that another
   // newcomer needs.
   if (partner >= 0 && !(violation > 0.0)) return false;
-  admit(h, visitor.slot, kx, seat.target, visitor.bound);
-  if (partner >= 0 && violation > schedule.tau) {
+  admit(h, slot, kx, target, bound);
+  if (partner >= 0 && violation > tau) {
     const std::size_t k = h.members() - 1, other = partner;
     step(h, rises ? k : other, rises ? other : k);
   }

@@ -15,11 +15,6 @@ class Lasvm {
     std::size_t head;
     double target;
   };
-  struct Visitor {
-    std::size_t slot;
-    std::size_t code;  // of its class
-    double bound;      // the box is [0, bound], or [-bound, 0] where the target is -1
-  };
   struct Schedule {
     double tau;  // violation from which a pair is worth a step
     std::size_t reprocess;
@@ -36,9 +31,10 @@ class Lasvm {
   std::size_t examples() const { return gram_.size(); }
   void begin(bool all);  // an operation, which visits some heads, or all
 
-  // PROCESS in all heads that the example may join, then REPROCESS. False: no head has taken it, and
-  // it is not the only class so far, which will be needed.
-  bool visit(const Visitor& visitor, const Schedule& schedule);
+  // PROCESS in all heads that an example of this class may join, then REPROCESS. Its box is
+  // [0, bound], or [-bound, 0] where the target is -1. False: no head has taken it, and its class
+  // is not the only one so far, which will be needed.
+  bool visit(std::size_t slot, std::size_t code, double bound, const Schedule& schedule);
   // mu in the middle of the extremes, where a head was visited.
   std::vector<Record> settle();
   // Members at zero that no step would choose leave their heads. Returns the slots of those who
@@ -62,8 +58,7 @@ class Lasvm {
     bool visited = false;
   };
   static Extremes extremes(const Head& head);
-  bool process(Machine& machine, const Visitor& visitor, const Seat& seat,
-               const Schedule& schedule);
+  bool process(Machine& machine, std::size_t slot, double target, double bound, double tau);
   void reprocess(Machine& machine, const Schedule& schedule);
   static void admit(Head& head, std::size_t slot, double kx, double target, double bound);
   void step(Head& head, std::size_t i, std::size_t j);
