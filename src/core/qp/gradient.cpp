@@ -20,10 +20,6 @@ double Gradient::largest_error() const {
   return bound.empty() ? 0.0 : *std::max_element(bound.begin(), bound.end());
 }
 
-bool Gradient::has_assumed() const {
-  return std::find(s_.assumed.begin(), s_.assumed.end(), 1) != s_.assumed.end();
-}
-
 bool Gradient::keeps_larger_diagonal() const {
   return s_.peak_diagonal > kMuch * h.largest_diagonal();
 }
@@ -167,21 +163,12 @@ void Gradient::sharpen(const std::vector<std::size_t>& members) {
     for (std::size_t k = 0; k < part.size(); ++k) {
       s_.F[part[k]] = (from_anchor ? s_.anchor->F[part[k]] : 0.0) + value[k];
       s_.error_bound[part[k]] = 0.0;
-      if (!s_.assumed.empty()) s_.assumed[part[k]] = 0;
     }
   }
 }
 
 void Gradient::loosen(std::size_t member, double rounding) {
   s_.error_bound[member] = std::max(s_.error_bound[member], rounding);
-  if (!s_.assumed.empty()) s_.assumed[member] = 0;
-}
-
-void Gradient::follow_in_single(const Positions& targets) {
-  const double rounding = h.rounding();
-  for (std::int32_t m : targets) loosen(m, rounding);
-  add_in_single(change(s_.x, h.x), targets);
-  arrive(1);
 }
 
 void Gradient::add_in_single(const Expansion& change, const Positions& targets) {
@@ -233,12 +220,6 @@ void Gradient::adopt(const Positions& members, const std::vector<double>& values
   clear_stale();
   if (members.size() < s_.F.size()) mark_stale(std::move(others));
   arrive(1);
-}
-
-void Gradient::assume(std::size_t member, double value) {
-  s_.assumed.resize(s_.F.size(), 0);
-  s_.assumed[member] = 1;
-  s_.F[member] = value;
 }
 
 // --- stale members ---------------------------------------------------------------------------

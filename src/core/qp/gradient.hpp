@@ -47,9 +47,6 @@ class Gradient {
     // and nothing reads it until catch_up. Empty if there are none.
     std::vector<char> stale;
     std::vector<double> stale_x;
-    // Margin members whose F is the solution of the margin system, not yet a sum of kernel values.
-    // Empty if there are none.
-    std::vector<char> assumed;
     // An earlier F that sharpen() may start from, and the changes of x, to and fro, that F has
     // followed in single precision since.
     std::shared_ptr<const Anchor> anchor;
@@ -73,8 +70,6 @@ class Gradient {
   bool has_stale() const { return !s_.stale.empty(); }
   const std::vector<char>& stale() const { return s_.stale; }
   bool behind() const { return has_stale() && s_.stale_x != s_.x; }  // stale F is not that of x
-  bool is_assumed(std::size_t member) const { return !s_.assumed.empty() && s_.assumed[member]; }
-  bool has_assumed() const;
   bool sharp_at_anchor(std::size_t member) const {
     return s_.anchor && s_.anchor->error_bound[member] == 0.0;
   }
@@ -120,19 +115,14 @@ class Gradient {
   // F of these members in double precision at the head's x: from scratch, or from the anchor where
   // F was sharp.
   void sharpen(const std::vector<std::size_t>& members);
-  // F of this member may follow x in single precision from now on, and is no more assumed.
+  // F of this member may follow x in single precision from now on.
   void loosen(std::size_t member, double rounding);
-  // F of these members follows in single precision; F of the others is assumed, stale, or will be
-  // sharpened before it is read.
-  void follow_in_single(const Positions& targets);
   // F of active members, which the block solver has brought to the head's x in single precision.
   // The others become stale.
   void adopt(const Positions& members, const std::vector<double>& values);
   void note_travel(double way) { s_.travelled += way; }
   void set_anchor();
   void drop_anchor() { s_.anchor.reset(); }
-  void assume(std::size_t member, double value);
-  void drop_assumptions() { s_.assumed.clear(); }
 
   // --- stale members ---
   void mark_stale(std::vector<char> members);  // at the present x

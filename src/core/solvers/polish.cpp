@@ -90,7 +90,7 @@ double Polish::margin_residual() {
   double worst = 0.0;
   for (std::size_t i = 0; i < margin.size(); ++i) {
     const std::size_t v = margin[i];
-    g_[i] = h.F.is_assumed(h.member_of(v)) ? 0.0 : h.gradient(v);
+    g_[i] = h.gradient(v);
     worst = std::max(worst, std::abs(g_[i]));
   }
   return worst;
@@ -150,7 +150,6 @@ void Polish::newton() {
   double alpha = 0.0;
   while (h.factor.size() > 0 && !step_to_box(alpha))
     if (alpha == 0.0) turned_away_ = true;
-  solved_ = !full_ && far_;
 }
 
 // F follows x; if several left together and the objective has not fallen, they will leave one by
@@ -193,10 +192,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
       }
     std::vector<Violator> found;
     if (far_ && !full_ && stalls_ == 0) found = strong_violators();
-    if (found.empty()) {
-      look_at_margin();
-      found = pace_ == Pace::one ? worst_violators() : violators(true);
-    }
+    if (found.empty()) found = pace_ == Pace::one ? worst_violators() : violators(true);
     const double residual = margin_residual();
     const double worst = found.empty() ? residual : std::max(residual, found[0].size);
     worst_ = worst;
@@ -207,7 +203,6 @@ PolishResult Polish::run(std::int64_t max_rounds) {
         worst > kFar * h.magnitude(h.F.values()))
       break;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
-      if (look_at_margin()) continue;
       if (h.F.behind()) {
         sync_stale();
         continue;

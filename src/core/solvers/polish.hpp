@@ -30,13 +30,8 @@ class Polish {
   bool may_be_single() const;
   void mark_far();
   void sync_expansion();
-  void follow_near();
-  void sync_stale();      // stale members catch up, and those that stay far are stale again
-  bool look_at_margin();  // in double precision; false: nobody's F there was assumed
-  void sharpen(bool all = true);
-  // F of margin members may be assumed to be what the factor has solved for, so that their
-  // gradients are 0 but for rounding. They are looked at when there are no violators.
-  bool has_left(std::size_t m) const { return h.F.is_assumed(m) && !h.inside_any(m); }
+  void sync_stale();  // stale members catch up, and those that stay far are stale again
+  void sharpen();
 
   // --- polish_violators.cpp: who enters ---
   double violation(std::size_t v) const;  // of a variable on a bound
@@ -66,7 +61,6 @@ class Polish {
   Pace pace_;
   bool far_ = false;     // members far from the margin are stale until nothing else is to be done
   bool single_ = false;  // F of other members follows x in single precision
-  bool solved_ = false;  // the margin system, since F followed x
   std::vector<double> g_, dx_;
   PerGroup dmu_{};
   bool full_ = false;         // in the last round a variable depended on the margin set

@@ -1,5 +1,5 @@
-// How F follows x in the polish: at the margin it is what the factor has solved for, near to it F
-// follows in single precision, and the others wait until nothing else is to be done.
+// How F follows x in the polish: in double precision at the margin and where it may decide who
+// violates, in single precision near to them, and the others wait until nothing else is to be done.
 #include <algorithm>
 #include <cmath>
 
@@ -43,37 +43,15 @@ void Polish::mark_far() {
 void Polish::sync_expansion() {
   if (pace_ == Pace::one)
     h.F.follow_by_rows();
-  else if (!far_)
+  else
     h.F.follow();
-  else if (h.x != h.F.x())
-    follow_near();
-  sharpen(!solved_);
-  solved_ = false;
-}
-
-void Polish::follow_near() {
-  const double rounding = h.rounding();
-  std::vector<char> at_margin(h.members(), 0);
-  for (std::size_t v : h.factor.variables()) {
-    const std::size_t m = h.member_of(v);
-    if (!solved_ && !h.inside_any(m)) continue;  // on a bound, for once: it follows as others do
-    at_margin[m] = 1;
-    h.F.loosen(m, rounding);
-    if (solved_) h.F.assume(m, h.c[v] - h.mu[h.group[v]] - h.ridge_term(v));
-  }
-  Positions near;
-  for (std::size_t m = 0; m < h.members(); ++m) {
-    if (at_margin[m] || h.F.is_stale(m) || has_left(m)) continue;
-    near.push_back(m);
-  }
-  h.F.follow_in_single(near);
+  sharpen();
 }
 
 void Polish::sync_stale() {
   std::vector<char> far = h.F.stale();
   h.F.catch_up();
   h.sharpen();
-  h.F.drop_assumptions();
   sharpen();
   if (!far_) return;
   for (std::size_t m = 0; m < h.members(); ++m)
@@ -81,17 +59,8 @@ void Polish::sync_stale() {
   h.F.mark_stale(std::move(far));
 }
 
-bool Polish::look_at_margin() {
-  if (!single_) return false;
-  const bool assumed = h.F.has_assumed();
-  h.F.drop_assumptions();
-  sharpen();
-  if (assumed) h.F.set_anchor();
-  return assumed;
-}
-
-// Who has left the margin is seen in double precision, and so are all who may be violators.
-void Polish::sharpen(bool all) {
+// The margin is seen in double precision, and so are all who may be violators.
+void Polish::sharpen() {
   if (!single_) return;
   const auto may_violate = [&](std::size_t m) {
     for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
@@ -101,7 +70,7 @@ void Polish::sharpen(bool all) {
   std::vector<std::size_t> doubtful;
   for (std::size_t m = 0; m < h.members(); ++m) {
     if (h.F.error_bound(m) == 0.0 || h.F.is_stale(m)) continue;
-    if (has_left(m) || (all && !h.F.is_assumed(m) && may_violate(m))) doubtful.push_back(m);
+    if (may_violate(m)) doubtful.push_back(m);
   }
   h.F.sharpen(doubtful);
 }
