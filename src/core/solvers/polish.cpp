@@ -14,7 +14,6 @@ namespace {
 // fallen for so many rounds, there is nothing to polish yet: other solvers are cheaper.
 constexpr double kFar = 0.1;
 constexpr int kPatience = 16;
-constexpr std::size_t kFewBlockers = 16;
 
 }  // namespace
 
@@ -96,84 +95,37 @@ double Polish::margin_residual() {
   return worst;
 }
 
-// One step of the equality system, cut at the box. False: variables were blocked and have left.
-// Half of those that the whole step would take out of the box go at a time, or all of a few: most
-// of them would follow one by one, each at the cost of a solution. The missing sum is made up for
-// by the next step.
+// One step of the equality system, cut at the box. False: a variable was blocked and has left.
 bool Polish::step_to_box(double& alpha) {
   h.factor.solve(h.missing(), dx_, dmu_);
-  struct Blocker {
-    double alpha;
-    std::size_t variable;
-    double bound;
-  };
-  std::vector<Blocker> blockers;
   const auto& margin = h.factor.variables();
+  alpha = 1.0;
+  std::size_t blocking = margin.size();
   for (std::size_t i = 0; i < margin.size(); ++i) {
     const std::size_t v = margin[i];
-    const double bound = dx_[i] > 0.0 ? h.hi[v] : h.lo[v];
-    const double gap = std::max(0.0, dx_[i] > 0.0 ? bound - h.x[v] : h.x[v] - bound);
-    if (gap < std::abs(dx_[i])) blockers.push_back({gap / std::abs(dx_[i]), v, bound});
+    const double gap = std::max(0.0, dx_[i] > 0.0 ? h.hi[v] - h.x[v] : h.x[v] - h.lo[v]);
+    if (!(gap < alpha * std::abs(dx_[i]))) continue;
+    alpha = gap / std::abs(dx_[i]);
+    blocking = i;
   }
-  std::size_t count = blockers.size();
-  if (careful_ || stalls_ > 1)
-    count = std::min<std::size_t>(1, count);
-  else if (count > kFewBlockers)
-    count = (count + 1) / 2;
-  std::partial_sort(blockers.begin(), blockers.begin() + count, blockers.end(),
-                    [](const Blocker& a, const Blocker& b) { return a.alpha < b.alpha; });
-  blockers.resize(count);
-  alpha = blockers.empty() ? 1.0 : blockers[0].alpha;
   for (std::size_t i = 0; i < margin.size(); ++i) h.x[margin[i]] += alpha * dx_[i];
   h.factor.scale_right_side(1.0 - alpha);  // what is left of the gradients
   for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += alpha * dmu_[e];
-  if (blockers.empty()) return true;
+  if (blocking == margin.size()) return true;
   report();
-  hasty_ = hasty_ || count > 1;
-  std::vector<std::size_t> leaving;
-  std::vector<double> shares;
-  for (const Blocker& b : blockers) {
-    leaving.push_back(b.variable);
-    shares.push_back(&b == &blockers[0] ? 0.0 : h.x[b.variable] - b.bound);
-    h.x[b.variable] = b.bound;
-  }
-  h.leave_margin(leaving, shares);
+  const std::size_t v = margin[blocking];
+  h.x[v] = dx_[blocking] > 0.0 ? h.hi[v] : h.lo[v];
+  h.leave_margin(v);
   return false;
 }
 
 void Polish::newton() {
-  hasty_ = false;
-  mu_before_ = h.mu;
   margin_residual();
   for (double& g : g_) g = -g;
   h.factor.set_right_side(g_);
   double alpha = 0.0;
   while (h.factor.size() > 0 && !step_to_box(alpha))
     if (alpha == 0.0) turned_away_ = true;
-}
-
-// F follows x; if several left together and the objective has not fallen, they will leave one by
-// one from now on, and what made it rise is undone.
-void Polish::take_back_rise() {
-  if (!hasty_) return sync_expansion();
-  hasty_ = false;
-  const Gradient::State before = h.F.state();
-  sync_expansion();
-  double rise = 0.0, moved = 0.0;
-  for (std::size_t v = 0; v < h.variables(); ++v) {
-    const std::size_t m = h.member_of(v);
-    const double ridge_term = h.ridge_of(v) * (before.x[v] + h.x[v]);
-    rise += (h.x[v] - before.x[v]) * (0.5 * (before.F[m] + h.F[m] + ridge_term) - h.c[v]);
-    moved += std::abs(h.x[v] - before.x[v]);
-  }
-  const bool lost = !h.balanced(1e-12);
-  careful_ = lost || !(rise < 0.0);
-  if (!lost && !(rise > moved * h.rounding())) return;
-  h.x = before.x;
-  h.F.restore(before);
-  h.mu = mu_before_;
-  sync_factor();
-  sync_expansion();
 }
 
 PolishResult Polish::run(std::int64_t max_rounds) {
@@ -183,7 +135,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   int idle = 0;  // rounds since the violations fell markedly
   for (; round_ < max_rounds; ++round_) {
     report();
-    take_back_rise();
+    sync_expansion();
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) {
         sync_stale();

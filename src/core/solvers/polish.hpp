@@ -1,7 +1,6 @@
 // Newton polish: a primal active-set method started from a feasible, nearly optimal x. On the
 // margin set the equality system is solved exactly; steps stop at the box and the blocking
-// variable leaves, with others that would block next; when the margin gradients vanish, violators
-// enter. The objective never rises.
+// variable leaves; when the margin gradients vanish, violators enter. The objective never rises.
 // With one violator at a time, from x = 0, this is SimpleSVM (Vishwanathan, Smola & Murty 2003).
 #pragma once
 #include <cstdint>
@@ -52,7 +51,6 @@ class Polish {
   void slide(std::size_t v);
   void newton();
   bool step_to_box(double& alpha);
-  void take_back_rise();
   // Says how far it has come; called before each change of the factor, which takes a while.
   void report() const;
 
@@ -69,9 +67,6 @@ class Polish {
   double worst_ = 0.0;       // violation in the last round
   std::size_t waiting_ = 0;  // violators found that have not entered
   int stalls_ = 0;           // rounds in a row in which that happened, and nothing was gained
-  bool careful_ = false;     // variables leave one at a time
-  bool hasty_ = false;       // in the last round several left together
-  PerGroup mu_before_{};     // that round
 };
 
 }  // namespace supple
