@@ -40,7 +40,7 @@ void Polish::sync_factor() {
 void Polish::report() const {
   tell([&] {
     const bool singly = pace_ == Pace::one;
-    const std::size_t waiting = singly ? violators(false).size() : waiting_;
+    const std::size_t waiting = singly ? violators().size() : waiting_;
     return News{singly ? Phase::admitting : Phase::finishing, h.factor.size(),
                 h.factor.size() + waiting, round_ > 0 ? worst_ : h.violation(h.F.values())};
   });
@@ -142,9 +142,8 @@ PolishResult Polish::run(std::int64_t max_rounds) {
         h.balance_mu();
         break;
       }
-    std::vector<Violator> found;
-    if (far_ && !full_ && stalls_ == 0) found = strong_violators();
-    if (found.empty()) found = pace_ == Pace::one ? worst_violators() : violators(true);
+    sharpen();  // mu may have changed, too
+    std::vector<Violator> found = pace_ == Pace::one ? worst_violators() : violators();
     const double residual = margin_residual();
     const double worst = found.empty() ? residual : std::max(residual, found[0].size);
     worst_ = worst;

@@ -27,17 +27,16 @@ class Polish {
   };
   // --- polish_expansion.cpp: F follows x ---
   bool may_be_single() const;
-  void mark_far();
+  void mark_far();  // who is far from the margin is stale until nothing else is to be done
   void sync_expansion();
   void sync_stale();  // stale members catch up, and those that stay far are stale again
-  void sharpen();
+  void sharpen();  // F at the margin, and of all who may be violators
 
   // --- polish_violators.cpp: who enters ---
   double violation(std::size_t v) const;  // of a variable on a bound
   static bool worse(const Violator& a, const Violator& b) { return a.size > b.size; }
-  std::vector<Violator> violators(bool sharp) const;  // worst first; by sharp F alone, or by any
+  std::vector<Violator> violators() const;  // worst first; sharpen() has seen all of them
   std::vector<Violator> worst_violators() const;
-  std::vector<Violator> strong_violators();
   void pair_up(std::vector<Violator>& found) const;
   void pass_over_twins(std::vector<Violator>& found, std::size_t room) const;
   bool is_twin(std::size_t v, const std::vector<std::size_t>& others) const;
@@ -57,8 +56,6 @@ class Polish {
   Head& h;
   double goal_, floor_;
   Pace pace_;
-  bool far_ = false;     // members far from the margin are stale until nothing else is to be done
-  bool single_ = false;  // F of other members follows x in single precision
   std::vector<double> g_, dx_;
   PerGroup dmu_{};
   bool full_ = false;         // in the last round a variable depended on the margin set

@@ -24,10 +24,8 @@ bool Polish::may_be_single() const {
 // it cannot be violators until x has moved far enough: they are looked at only when the others
 // leave nothing to do.
 void Polish::mark_far() {
-  single_ = pace_ != Pace::one && (h.F.largest_error() > 0.0 || may_be_single());
-  if (!single_) return;
+  if (pace_ == Pace::one || !(h.F.largest_error() > 0.0 || may_be_single())) return;
   if (!h.F.has_stale() && h.members() <= kFewest) return;  // nobody is far
-  far_ = true;
   h.F.set_anchor();
   if (!h.F.has_stale()) {
     const Head::Slack slack = h.slack(kFewest, h.F.values());
@@ -45,7 +43,6 @@ void Polish::sync_expansion() {
     h.F.follow_by_rows();
   else
     h.F.follow();
-  sharpen();
 }
 
 void Polish::sync_stale() {
@@ -53,15 +50,13 @@ void Polish::sync_stale() {
   h.F.catch_up();
   h.sharpen();
   sharpen();
-  if (!far_) return;
+  if (far.empty()) return;
   for (std::size_t m = 0; m < h.members(); ++m)
     if (h.F.error_bound(m) == 0.0) far[m] = 0;  // no more
   h.F.mark_stale(std::move(far));
 }
 
-// The margin is seen in double precision, and so are all who may be violators.
 void Polish::sharpen() {
-  if (!single_) return;
   const auto may_violate = [&](std::size_t m) {
     for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
       if (h.inside(v) || (!h.fixed(v) && violation(v) + h.F.error_bound(m) > goal_)) return true;

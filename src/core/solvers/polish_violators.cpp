@@ -18,12 +18,10 @@ double Polish::violation(std::size_t v) const {
   return h.x[v] <= h.lo[v] ? -h.gradient(v) : h.gradient(v);
 }
 
-std::vector<Polish::Violator> Polish::violators(bool sharp) const {
+std::vector<Polish::Violator> Polish::violators() const {
   std::vector<Violator> found;
   for (std::size_t v = 0; v < h.variables(); ++v) {
-    const std::size_t m = h.member_of(v);
-    if (h.fixed(v) || h.inside(v) || h.F.is_stale(m) || (sharp && h.F.error_bound(m) > 0.0))
-      continue;
+    if (h.fixed(v) || h.inside(v) || h.F.is_stale(h.member_of(v))) continue;
     if (violation(v) > goal_) found.push_back({v, violation(v)});
   }
   std::sort(found.begin(), found.end(), worse);
@@ -55,30 +53,6 @@ std::vector<Polish::Violator> Polish::worst_violators() const {
   }
   std::sort(found.begin(), found.end(), worse);
   return found;
-}
-
-// Weak violators mostly violate no more when the others have entered: they wait, unless the last
-// pass over the factor has room for them. Only who enters needs a sharp F.
-std::vector<Polish::Violator> Polish::strong_violators() {
-  constexpr double kWeak = 0.1;
-  while (true) {
-    std::vector<Violator> found = violators(false);
-    const auto weak = std::find_if(found.begin(), found.end(), [&](const Violator& other) {
-      return other.size < kWeak * found[0].size;
-    });
-    const auto strong = static_cast<std::size_t>(weak - found.begin());
-    found.resize(std::min(found.size(), (strong + kTogether - 1) / kTogether * kTogether));
-    std::vector<std::size_t> unsure;
-    for (const Violator& one : found)
-      if (const std::size_t m = h.member_of(one.variable); h.F.error_bound(m) > 0.0)
-        unsure.push_back(m);
-    if (unsure.empty()) return found;
-    h.F.sharpen(unsure);
-    for (Violator& one : found) one.size = violation(one.variable);
-    std::erase_if(found, [&](const Violator& one) { return !(one.size > goal_); });
-    std::sort(found.begin(), found.end(), worse);
-    if (!found.empty()) return found;
-  }
 }
 
 // The worst violator alone; where its group has no margin variable, with the worst of the other
