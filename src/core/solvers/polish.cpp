@@ -170,10 +170,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     stalls_ = turned_away_ && idle > 0 ? stalls_ + 1 : 0;
     turned_away_ = false;
     if (stalls_ > 1 || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
-    if (room == 1)
-      pair_up(found);
-    else
-      pass_over_twins(found, room);
+    if (room == 1) pair_up(found);
     full_ = false;
     admit_several(found, room == 1 ? found.size() : room);
     newton();

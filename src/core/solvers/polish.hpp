@@ -38,8 +38,6 @@ class Polish {
   std::vector<Violator> violators() const;  // worst first; sharpen() has seen all of them
   std::vector<Violator> worst_violators() const;
   void pair_up(std::vector<Violator>& found) const;
-  void pass_over_twins(std::vector<Violator>& found, std::size_t room) const;
-  bool is_twin(std::size_t v, const std::vector<std::size_t>& others) const;
 
   // --- polish.cpp: x and the margin set ---
   void sync_factor();

@@ -1,7 +1,6 @@
 // How F follows x in the polish: in double precision at the margin and where it may decide who
 // violates, in single precision near to them, and the others wait until nothing else is to be done.
 #include <algorithm>
-#include <cmath>
 
 #include "solvers/polish.hpp"
 
