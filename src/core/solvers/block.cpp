@@ -38,7 +38,6 @@ class BlockSolver {
   Positions joining(const Extremes& e, double eps) const;
   Positions leaving(const Extremes& e, std::size_t joining) const;
   std::size_t largest_set() const;
-  PerGroup levels(const Extremes& e) const;
   double slope(std::size_t a, std::size_t v) const {  // variable v of active member a
     return active_.F[a] - h.c[v] + h.ridge_term(v);
   }
@@ -127,13 +126,12 @@ Positions BlockSolver::joining(const Extremes& e, double eps) const {
 Positions BlockSolver::leaving(const Extremes& e, std::size_t joining) const {
   Positions out, staying;
   if (takes_all()) return out;
-  const PerGroup level = levels(e);
   for (std::size_t t = 0; t < set_.size(); ++t) {
     const std::size_t a = set_.who(t);
     bool content = set_.since(t) + 1 < round_;
     for (std::size_t j = 0; j < h.per && content; ++j) {
-      const std::size_t v = active_.member(a) * h.per + j;
-      const double g = slope(a, v) - level[h.group[v]];
+      const std::size_t v = active_.member(a) * h.per + j, group = h.group[v];
+      const double g = slope(a, v) - 0.5 * (e.up[group] + e.low[group]);
       content = (h.x[v] <= h.lo[v] && g > 0.0) || (h.x[v] >= h.hi[v] && g < 0.0);
     }
     (content ? out : staying).push_back(t);
@@ -155,22 +153,6 @@ std::size_t BlockSolver::largest_set() const {
   const std::size_t most = std::clamp(fitting, 2 * kFresh, kLargest);
   if (linear_) return most;
   return std::min(most, rows_ ? rows_->capacity() : RowCache::capacity(active_.size(), bytes));
-}
-
-// Where F - c of margin variables is to be found.
-PerGroup BlockSolver::levels(const Extremes& e) const {
-  PerGroup sum{}, count{}, level{};
-  for (std::size_t a : set_.who()) {
-    for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t v = active_.member(a) * h.per + j;
-      if (!h.inside(v)) continue;
-      sum[h.group[v]] += slope(a, v);
-      count[h.group[v]] += 1.0;
-    }
-  }
-  for (std::size_t g = 0; g < h.n_groups; ++g)
-    level[g] = count[g] > 0.0 ? sum[g] / count[g] : 0.5 * (e.up[g] + e.low[g]);
-  return level;
 }
 
 // The QP of the working set.
@@ -221,8 +203,7 @@ void BlockSolver::spread() {
     unit = std::max(unit, std::abs(change));
   }
   h.F.note_travel(travelled);
-  if (unit > 0x1p-60 && unit < 0x1p60) unit = 1.0;    // single precision has room for them
-  for (double& change : coefficient) change /= unit;  // or will have
+  for (double& change : coefficient) change /= unit;  // single precision then has room for them
   std::vector<double> added;
   if (whole()) {  // the rows of the working set say all
     added.assign(set_.size(), 0.0);
@@ -244,14 +225,9 @@ void BlockSolver::spread() {
       look();
       const std::size_t length = std::min(to, start + kGrain) - start;
       for (std::size_t k = 0; k < row.size(); ++k) part[k] = row[k] + start;
-      double* F = active_.F.data() + start;
-      if (unit == 1.0) {
-        simd().add_rows_single(part.data(), coefficient.data(), part.size(), F, length);
-        continue;
-      }
       std::fill_n(added.begin(), length, 0.0);
       simd().add_rows_single(part.data(), coefficient.data(), part.size(), added.data(), length);
-      simd().axpy(unit, added.data(), F, length);
+      simd().axpy(unit, added.data(), active_.F.data() + start, length);
     }
   });
 }
