@@ -30,7 +30,7 @@ class Polish {
   void mark_far();  // who is far from the margin is stale until nothing else is to be done
   void sync_expansion();
   void sync_stale();  // stale members catch up, and those that stay far are stale again
-  void sharpen();  // F at the margin, and of all who may be violators
+  void sharpen();     // F at the margin, and of all who may be violators
 
   // --- polish_violators.cpp: who enters ---
   double violation(std::size_t v) const;  // of a variable on a bound
