@@ -1,6 +1,4 @@
-// A range of work shared among a few threads, which wait for the next one between calls: threads
-// started anew often begin on the processor of the one that started them, and stay there for a
-// while.
+// A range of work shared among a few threads, which are started for it.
 #pragma once
 #include <algorithm>
 #include <cstddef>
