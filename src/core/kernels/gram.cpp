@@ -86,9 +86,7 @@ Gram::Entry& Gram::enter(std::size_t slot) {
     entry.use = used_.begin();
     entry.cached = true;
     entry.valid = 0;
-    entry.moves_seen = moves_.size();
   }
-  follow_moves(entry);
   return entry;
 }
 
@@ -153,7 +151,6 @@ const double* Gram::row(std::size_t slot) {
 }
 
 void Gram::complete(std::size_t slot) {
-  follow_moves_everywhere();
   Entry& entry = enter(slot);
   make_room(entry, slot + 1);
   compute(slot, 0, slot + 1, entry.value.data());
@@ -169,25 +166,6 @@ void Gram::complete(std::size_t slot) {
   keep_to_budget();
 }
 
-void Gram::follow_moves(Entry& entry) {
-  for (; entry.moves_seen < moves_.size(); ++entry.moves_seen) {
-    const Move& move = moves_[entry.moves_seen];
-    if (entry.valid > move.last)
-      entry.value[move.slot] = entry.value[move.last];
-    else if (entry.valid > move.slot)
-      entry.valid = move.slot;  // the value at `last` was never computed: start again from here
-    entry.valid = std::min(entry.valid, move.last);
-  }
-}
-
-void Gram::follow_moves_everywhere() {
-  for (std::size_t slot : used_) {
-    follow_moves(entries_[slot]);
-    entries_[slot].moves_seen = 0;
-  }
-  moves_.clear();
-}
-
 void Gram::evict(std::size_t slot) {
   Entry& entry = entries_[slot];
   if (!entry.cached) return;
@@ -198,7 +176,6 @@ void Gram::evict(std::size_t slot) {
 
 void Gram::clear() {
   while (!used_.empty()) evict(used_.back());
-  moves_.clear();
 }
 
 double Gram::largest_diagonal() const {
@@ -225,8 +202,14 @@ void Gram::remove(std::size_t slot) {
   const std::size_t last = entries_.size() - 1;
   evict(slot);
   if (std::abs(diagonal_[slot]) == largest_) largest_ = -1.0;
-  if (moves_.size() == kMostMoves) follow_moves_everywhere();
-  moves_.push_back({slot, last});
+  for (std::size_t other : used_) {
+    Entry& entry = entries_[other];
+    if (entry.valid > last)
+      entry.value[slot] = entry.value[last];
+    else  // what belongs there was never computed: the row goes on from here
+      entry.valid = std::min(entry.valid, slot);
+    entry.valid = std::min(entry.valid, last);
+  }
   if (slot != last) {
     if (entries_[last].cached) *entries_[last].use = slot;
     entries_[slot] = std::move(entries_[last]);
@@ -237,7 +220,6 @@ void Gram::remove(std::size_t slot) {
 }
 
 void Gram::truncate(std::size_t size) {
-  follow_moves_everywhere();
   for (std::size_t slot = size; slot < entries_.size(); ++slot) evict(slot);
   for (std::size_t other : used_) entries_[other].valid = std::min(entries_[other].valid, size);
   entries_.resize(size);

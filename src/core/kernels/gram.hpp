@@ -32,7 +32,7 @@ inline void add_keeping(double term, double& sum, double& lost) {
 
 class Gram {
  public:
-  explicit Gram(std::size_t cache_bytes) : cache_bytes_(cache_bytes) { moves_.reserve(kMostMoves); }
+  explicit Gram(std::size_t cache_bytes) : cache_bytes_(cache_bytes) {}
   virtual ~Gram() = default;
   std::size_t size() const { return diagonal_.size(); }
   virtual void remove(std::size_t slot);    // the last example takes its slot
@@ -98,12 +98,8 @@ class Gram {
   struct Entry {
     Wiped<double> value;
     std::size_t valid = 0;
-    std::size_t moves_seen = 0;  // how many of moves_ the row has followed
     bool cached = false;
     std::list<std::size_t>::iterator use;
-  };
-  struct Move {
-    std::size_t slot, last;  // the example at `last` has taken `slot`
   };
   Entry& enter(std::size_t slot);  // into the cache, or to the front of it
   void make_room(Entry& entry, std::size_t n);
@@ -111,8 +107,6 @@ class Gram {
   void forget(const MarginBlock& block);  // it takes no bytes of the budget
   void complete(std::size_t slot);        // the row and the column of the newest example
   void evict(std::size_t slot);
-  void follow_moves(Entry& entry);
-  void follow_moves_everywhere();
   std::size_t cache_bytes_;
   std::size_t cached_bytes_ = 0;
   std::size_t block_bytes_ = 0;
@@ -123,10 +117,6 @@ class Gram {
   std::vector<Held> held_;  // most recent last
   std::vector<Entry> entries_;
   std::list<std::size_t> used_;  // most recent first
-  // Rows follow when they are asked for, or when these are too many: a removal, which cannot be
-  // undone, must not fail for want of memory.
-  static constexpr std::size_t kMostMoves = 1024;
-  std::vector<Move> moves_;
 };
 
 // Kernels of the core on feature vectors.
