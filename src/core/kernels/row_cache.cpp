@@ -66,32 +66,4 @@ void RowCache::find_lines(std::size_t count, Positions& lines) {
   lines.insert(lines.end(), old.begin(), old.begin() + needed);
 }
 
-void RowCache::keep(const Positions& kept) {
-  const std::size_t stride = padded(kept.size());
-  const std::size_t capacity =
-      std::min(kept.size(), capacity_ * stride_ / std::max<std::size_t>(1, stride));
-  // Rows of examples that stay move to the front, shortened; those not used of late are not worth
-  // the way.
-  std::size_t count = 0;
-  Positions holder;
-  std::vector<std::uint64_t> used;
-  Positions place(line_of_.size(), -1);
-  for (std::size_t k = 0; k < kept.size(); ++k) place[kept[k]] = k;
-  line_of_.assign(kept.size(), kNever);
-  for (std::size_t k = 0; k < holder_.size() && count < capacity; ++k) {
-    const std::int32_t example = holder_[k] < 0 ? -1 : place[holder_[k]];
-    if (example < 0 || used_[k] < clock_) continue;
-    const float* from = line(static_cast<std::int32_t>(k));
-    float* to = values_.data() + count * stride;  // never beyond `from`
-    for (std::size_t j = 0; j < kept.size(); ++j) to[j] = from[kept[j]];
-    holder.push_back(example);
-    used.push_back(used_[k]);
-    line_of_[example] = count++;
-  }
-  holder_ = std::move(holder);
-  used_ = std::move(used);
-  stride_ = stride;
-  capacity_ = capacity;
-}
-
 }  // namespace supple

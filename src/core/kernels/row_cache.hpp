@@ -16,7 +16,6 @@ class RowCache {
   // Make sure that these rows (no more than the capacity) are here.
   void fetch(const SinglePoints& points, const Positions& wanted, std::size_t threads);
   const float* row(std::size_t position) { return line(line_of_[position]); }
-  void keep(const Positions& kept);  // only these examples remain, in this order
 
  private:
   float* line(std::int32_t k) { return values_.data() + static_cast<std::size_t>(k) * stride_; }

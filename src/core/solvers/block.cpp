@@ -169,13 +169,14 @@ void BlockSolver::fill_local(double unit) {
 }
 
 void BlockSolver::fill_kernel(const Positions& joined) {
-  if (joined.empty() || matrix_) return;
-  if (whole() && joined.size() == set_.size())  // places are in the order of the members
-    return set_.fill(joined, points(), h.gram.threads);
+  if (matrix_) return;
   if (!linear_ && !whole()) {
     if (!rows_) rows_ = std::make_unique<RowCache>(active_.size(), h.gram.cache_bytes());
     rows_->fetch(points(), set_.who(), h.gram.threads);
   }
+  if (joined.empty()) return;
+  if (whole() && joined.size() == set_.size())  // places are in the order of the members
+    return set_.fill(joined, points(), h.gram.threads);
   // To gather the values from rows that are in no cache would take longer.
   set_.fill(joined, *points().subset(set_.who()), h.gram.threads);
 }
@@ -263,10 +264,7 @@ void BlockSolver::keep(const Positions& kept) {
     h.F.catch_up();
   }
   shrunk_ = true;
-  if (kept.size() <= Head::kWhole)
-    rows_.reset();  // the working set will hold all values
-  else if (rows_)
-    rows_->keep(kept);
+  rows_.reset();
   part_ = points().subset(kept);
   Positions moved(active_.size(), -1);
   for (std::size_t k = 0; k < kept.size(); ++k) moved[kept[k]] = k;
