@@ -46,34 +46,23 @@ void SinglePoints::finish(double norm, std::size_t from, std::size_t count, cons
 void SinglePoints::block(const std::int32_t* which, std::size_t count, std::size_t from,
                          std::size_t to, float* const* row) const {
   evaluations_.fetch_add(count * (to - from), std::memory_order_relaxed);
-  const std::size_t width = count == 1 ? 1 : kQueries<float>, d = points_->n_features();
-  // A tile of points serves all packs while it is in the second-level cache, and these are no more
-  // than fit beside it.
-  constexpr std::size_t kTileBytes = 1u << 18, kPackBytes = 1u << 19, kMostPacks = 64;
-  const auto fitting = static_cast<std::size_t>(kTileBytes / (1.0 + 4.0 * points_->entries()));
-  const std::size_t tile = std::clamp(fitting / kLanes * kLanes, kLanes, std::size_t{512});
-  const std::size_t together =
-      std::clamp(kPackBytes / (1 + d * width * sizeof(float)), std::size_t{1}, kMostPacks);
-  std::vector<Pack> packs(std::min(together, (count + width - 1) / width), Pack(d, width));
+  const std::size_t width = count == 1 ? 1 : kQueries<float>;
+  Pack pack(points_->n_features(), width);
   // Long pieces go to the rows: scattered writes to cold memory would cost more than the values.
-  std::vector<float> values(width * tile);
-  for (std::size_t first = 0; first < count; first += packs.size() * width) {
-    const std::size_t last = std::min(count, first + packs.size() * width);
-    for (std::size_t q = first; q < last; q += width) {
-      std::array<std::int64_t, kQueries<float>> slots;
-      const std::size_t here = std::min(width, last - q);
-      std::copy_n(which + q, here, slots.begin());
-      points_->load({slots.data(), here}, packs[(q - first) / width]);
-    }
-    for (std::size_t start = from; start < to; start += tile) {
+  constexpr std::size_t kTile = 512;
+  std::vector<float> values(width * kTile);
+  for (std::size_t first = 0; first < count; first += width) {
+    std::array<std::int64_t, kQueries<float>> slots;
+    const std::size_t here = std::min(width, count - first);
+    std::copy_n(which + first, here, slots.begin());
+    points_->load({slots.data(), here}, pack);
+    for (std::size_t start = from; start < to; start += kTile) {
       look();
-      const std::size_t length = std::min(to, start + tile) - start;
-      for (std::size_t q = first; q < last; ++q) {
-        const std::size_t k = (q - first) % width;
-        const Pack& pack = packs[(q - first) / width];
-        if (k == 0) points_->compare(base(), pack, start, start + length, values.data(), tile);
-        finish(pack.norm(k), start, length, values.data() + k * tile, row[q] + (start - from));
-      }
+      const std::size_t length = std::min(to, start + kTile) - start;
+      points_->compare(base(), pack, start, start + length, values.data(), kTile);
+      for (std::size_t q = 0; q < here; ++q)
+        finish(pack.norm(q), start, length, values.data() + q * kTile,
+               row[first + q] + (start - from));
     }
   }
 }
@@ -87,12 +76,6 @@ void SinglePoints::row(std::int64_t which, Queries<float>& query, float* out) co
 
 void SinglePoints::rows(const Positions& which, const std::vector<float*>& row,
                         std::size_t threads) const {
-  // Each thread has rows of its own, as new memory comes in pages of many rows; if there are few,
-  // all have a part of each.
-  if (which.size() >= 4 * threads * kQueries<float>)
-    return share(threads, which.size(), kQueries<float>, [&](std::size_t first, std::size_t end) {
-      block(which.data() + first, end - first, 0, size(), row.data() + first);
-    });
   share(threads, size(), 16 * kLanes, [&](std::size_t from, std::size_t to) {
     std::vector<float*> part = row;
     for (float*& p : part) p += from;
