@@ -1,7 +1,6 @@
 // Python's view of a head and its solvers.
 #include "bindings/bindings.hpp"
 #include "linalg/watch.hpp"
-#include "qp/member_values.hpp"
 
 namespace supple {
 
@@ -100,9 +99,6 @@ void bind_head(nb::module_& m) {
     tell([&] { return News{phase, done, total}; });
   });
   nb::class_<Snapshot>(m, "Snapshot");
-  nb::class_<MemberValues>(m, "MemberValues")
-      .def(nb::init<const Head&>())
-      .def("put_back", &MemberValues::put_back);
   nb::class_<Head> head(m, "Head");
   bind_array(head, "slot", &Head::slot);
   bind_values(head, "x", &Head::x);
@@ -147,7 +143,7 @@ void bind_head(nb::module_& m) {
              h.take_out(checked_removals(slots, n_examples), n_examples);
            })
       .def("dismiss", [](Head& h, const In1<std::int64_t>& slots) { h.dismiss(to_vector(slots)); })
-      .def("save", &Head::save)
+      .def("save", &Head::save, nb::arg("for_trials") = false)
       .def("restore", nb::overload_cast<const Snapshot&>(&Head::restore))
       .def(
           "refresh", [](Head& h) { h.F.refresh(); }, nb::call_guard<nb::gil_scoped_release>())

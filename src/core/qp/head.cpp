@@ -227,10 +227,20 @@ void Head::remove(std::size_t member) {
   F.remove(member);
 }
 
-void Head::restore(const Solution& copy) {
+Snapshot Head::save(bool for_trials) const {
+  Snapshot copy{slot, c, lo, hi, ridge, group, target, solution()};
+  if (for_trials) copy.trial = {factor, gram.evaluations(), reach, block.columns() > 0};
+  return copy;
+}
+
+void Head::put(const Solution& copy) {
   x = copy.x;
   mu = copy.mu;
   F.restore(copy.F);
+}
+
+void Head::restore(const Solution& copy) {
+  put(copy);
   forget_factor();
 }
 
@@ -242,10 +252,15 @@ void Head::restore(const Snapshot& snapshot) {
   ridge = snapshot.ridge;
   group = snapshot.group;
   target = snapshot.target;
-  restore(snapshot.solution);
   member_at_.clear();
   in_place_ = true;
   locate(0);
+  if (!snapshot.trial) return restore(snapshot.solution);
+  put(snapshot.solution);
+  factor = snapshot.trial->factor;
+  gram.set_evaluations(snapshot.trial->evaluations);
+  reach = snapshot.trial->reach;
+  if (!snapshot.trial->with_block) gram.let_go(block);
 }
 
 bool Head::jump(const Move& move) {

@@ -10,6 +10,7 @@
 // box (the margin set S) and can be rebuilt at any time.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,6 +44,16 @@ struct Snapshot {
   std::vector<std::uint8_t> group;
   PerGroup target;
   Solution solution;
+  // For trials, which leave a head with the same members as it was to the last bit. To copy the
+  // factor back costs one pass over it, less than to follow a path back. The block, if there was
+  // one, may have gained columns, which are valid at any state.
+  struct Trial {
+    Factor factor;
+    std::uint64_t evaluations;
+    double reach;
+    bool with_block;
+  };
+  std::optional<Trial> trial{};
 };
 
 // New boxes of some variables, and the targets to meet with them.
@@ -148,7 +159,7 @@ struct Head {
   bool jump(const Move& move);
   void set_ridge(std::size_t v, double value);
   Solution solution() const { return {x, mu, F.state()}; }
-  Snapshot save() const { return {slot, c, lo, hi, ridge, group, target, solution()}; }
+  Snapshot save(bool for_trials = false) const;
   void restore(const Solution& copy);
   void restore(const Snapshot& snapshot);
   void sharpen();  // F in double precision where its error leaves open what is optimal
@@ -236,6 +247,7 @@ struct Head {
   void append_columns(const std::vector<std::int64_t>& entering);  // to the block
 
  private:
+  void put(const Solution& copy);
   double largest_c() const;  // of open boxes
   // Two variables of one member that are both non-zero leave one of them at 0. Kx stays.
   void cancel_pairs();

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from supple._core import Head, MemberValues, make_ready_for_paths
+from supple._core import Head, make_ready_for_paths
 from supple.diagnostics._checks import warn_inexact
 from supple.diagnostics._solutions import Solution, solution
 from supple.engine import State
@@ -152,7 +152,7 @@ class _TrialHead:
 
     def __init__(self, state: State, head: HeadState) -> None:
         self._state, self._head = state, head
-        self._before = MemberValues(head.core)
+        self._before = head.core.save(for_trials=True)
         self._ready: Any = None
         self.n_inexact = 0
 
@@ -164,7 +164,7 @@ class _TrialHead:
         self._members, _ = core.admit(guests, np.ones(count), np.zeros(count, dtype=np.uint8))
         if core.rough:
             core.refresh()
-        self._ready, self._c = MemberValues(core), core.c
+        self._ready, self._c = core.save(for_trials=True), core.c
         self._target = core.target[:1]
         self._decision = core.kx[self._members] + core.mu[0]
         self._rounding = core.rounding()
@@ -210,15 +210,15 @@ class _TrialHead:
             self.n_inexact += not result.within_tolerance
             yield at[0], float(rows.hi[0] - rows.lo[0])
         finally:
-            self._ready.put_back(core)
+            core.restore(self._ready)
 
     def leave(self, guests: NDArray[np.int64]) -> None:
         """Restore the head as it was before the guests were admitted."""
         core = self._head.core
         if self._ready is not None:
-            self._ready.put_back(core)
+            core.restore(self._ready)
         core.take_out(guests[::-1].copy(), int(guests[-1]) + 1)
-        self._before.put_back(core)
+        core.restore(self._before)
 
 
 class Candidates:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import MemberValues, make_ready_for_paths
+from supple._core import make_ready_for_paths
 from supple.diagnostics._checks import check_kind, check_two, examine, require_rows, warn_inexact
 from supple.diagnostics._losses import ClassLoss, Loss, OutlierLoss, loss_for
 from supple.diagnostics._solutions import Solution, decide, solution
@@ -270,11 +270,11 @@ class _Run:
         gram, head = state.gram, state.head_states[self.judge.keys[column]]
         assert gram is not None
         before, gram.core.threads = gram.core.threads, self._threads
-        saved = MemberValues(head.core)
+        saved = head.core.save(for_trials=True)
         try:
             yield head
         finally:
-            saved.put_back(head.core)
+            head.core.restore(saved)
             gram.core.threads = before
             gram.core.release()
 
@@ -284,13 +284,13 @@ class _Run:
         leaving = departures(state, head, slots)
         with Interruptible(), self._progress or SILENCE:
             make_ready_for_paths(core)
-        ready, found = MemberValues(core), []
+        ready, found = core.save(for_trials=True), []
         for k in range(len(slots)):
             with Interruptible(), self._progress or SILENCE:
                 result = solve(core, move_without(core, leaving, k), state.settings, cold=False)
                 found.append(solution(state, core))
             self._n_inexact += not result.within_tolerance
-            ready.put_back(core)
+            core.restore(ready)
         return found
 
     def _values(

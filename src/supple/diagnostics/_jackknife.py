@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
-from supple._core import MemberValues, make_ready_for_paths
+from supple._core import make_ready_for_paths
 from supple.diagnostics._checks import check_two, examine, warn_inexact
 from supple.diagnostics._conformal_base import ConformalPredictor, check_level, fresh, held
 from supple.engine import State
@@ -169,13 +169,13 @@ def _without_each(
     core, reader = head.core, state.heads[key]
     assert state.gram is not None
     before, state.gram.core.threads = state.gram.core.threads, threads
-    saved = MemberValues(core)
+    saved = core.save(for_trials=True)
     try:
         with Interruptible():
             make_ready_for_paths(core)
             members = core.slot
             kernel = state.kernel_values(points, members)
-            ready = MemberValues(core)
+            ready = core.save(for_trials=True)
 
         def now() -> tuple[NDArray[np.float64], NDArray[np.float64]]:
             if core.rough:
@@ -204,9 +204,9 @@ def _without_each(
             inexact += not result.within_tolerance
             out[:, k], fitted_now = now()
             residual[k] = abs(state.y[slots[k]] - fitted_now[place[slots[k]]])
-            ready.put_back(core)
+            core.restore(ready)
     finally:
-        saved.put_back(core)
+        core.restore(saved)
         state.gram.core.threads = before
         state.gram.core.release()
     warn_inexact(inexact, "without an example")

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from supple._core import Head, MemberValues, make_ready_for_paths
+from supple._core import Head, make_ready_for_paths
 from supple.engine.head import Examples, HeadState
 from supple.engine.state import State
 from supple.errors import InfeasibleError
@@ -90,13 +90,13 @@ def answers(
     The caller holds the write lock and has shielded Ctrl-C.
     """
     core, n = head.core, len(leaving.slots)
-    saved = MemberValues(core)
+    saved = core.save(for_trials=True)
     try:
         with Interruptible(), progress or SILENCE:
             make_ready_for_paths(core)
             if core.rough:
                 core.refresh()
-        ready = MemberValues(core)
+        ready = core.save(for_trials=True)
         place = np.empty(state.n, dtype=np.intp)
         place[core.slot] = np.arange(core.members)
         own = place[leaving.slots]
@@ -112,9 +112,9 @@ def answers(
                     core.refresh()
             F[k], mu[k], rounding[k] = core.kx[own[k]], core.mu[: mu.shape[1]], core.rounding()
             within_tolerance[k] = result.within_tolerance
-            ready.put_back(core)
+            core.restore(ready)
     finally:
-        saved.put_back(core)
+        core.restore(saved)
     rules = [
         state.problem.decision_rule(m, r)
         for m, r in zip(mu.tolist(), rounding.tolist(), strict=True)
