@@ -112,7 +112,8 @@ void Factor::remove(const std::vector<std::size_t>& variables, const std::vector
   for (std::size_t k = 0; k < variables.size(); ++k) {
     const auto at = std::find(variables_.begin(), variables_.end(), variables[k]);
     if (at == variables_.end()) throw std::logic_error("a variable left a factor without it");
-    leaving.push_back({static_cast<std::size_t>(at - variables_.begin()), shares[k]});
+    leaving.push_back({static_cast<std::size_t>(at - variables_.begin()),
+                       shares.empty() ? 0.0 : shares[k]});
   }
   std::sort(leaving.begin(), leaving.end(),
             [](const Leaving& a, const Leaving& b) { return a.position < b.position; });

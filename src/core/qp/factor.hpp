@@ -45,7 +45,8 @@ class Factor {
   // on those present, its Schur complement being no more than rounding; it and those after it are
   // not appended.
   bool append(const std::vector<Entry>& entries, const double* columns);
-  // Remove variables; for each, its share times its kernel values with the others is added to r.
+  // Remove variables; for each, its share (0 if there are none) times its kernel values with the
+  // others is added to r.
   // Their U^-T times them comes with the rotations.
   void remove(const std::vector<std::size_t>& variables, const std::vector<double>& shares);
   void rename(std::int64_t from, std::int64_t to);

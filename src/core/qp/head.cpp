@@ -67,7 +67,7 @@ void Head::snap_empty_margins() {
     for (std::size_t v : near) x[v] = x[v] - lo[v] < hi[v] - x[v] ? lo[v] : hi[v];
     F.follow();
     std::erase_if(near, [&](std::size_t v) { return !factor.has(v); });
-    leave_margin(near, std::vector<double>(near.size(), 0.0));
+    leave_margin(near);
   }
 }
 

@@ -180,12 +180,16 @@ struct Head {
     double sigma = 1.0;  // the mean of their K_vv
   };
   Margin margin_inside() const;
-  void build_factor();                 // anew, of these, but for those that depend on others
-  std::size_t margin_changes() const;  // variables that joined or left since it was factored
+  void build_factor();  // anew, of these, but for those that depend on others
+  // Variables inside their box that the factor does not hold, and others that it holds.
+  struct MarginChanges {
+    std::vector<std::size_t> joined, left;
+    std::size_t count() const { return joined.size() + left.size(); }
+  };
+  MarginChanges margin_changes() const;
   // So few that it is cheaper to let them enter or leave one by one.
   bool nearly_factored() const;
-  std::size_t n_inside() const;
-  bool factored() const;  // the factor holds just the variables inside their box
+  bool factored() const { return margin_changes().count() == 0; }
 
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
@@ -219,14 +223,15 @@ struct Head {
   // in which mu satisfies KKT (its finite end if the other is infinite).
   void balance_mu();
 
-  // Into the factor, with their right-hand sides; false: one depends on those present.
+  // Into the factor, with their right-hand sides or 0; false: one depends on those present.
   bool enter_margin(const std::vector<std::size_t>& entering,
-                    const std::vector<double>& right_sides);
+                    const std::vector<double>& right_sides = {});
   bool enter_margin(std::size_t v, double right_side = 0.0) {
     return enter_margin(std::vector{v}, {right_side});
   }
-  // Out of it; for the shares see Factor::remove.
-  void leave_margin(const std::vector<std::size_t>& leaving, const std::vector<double>& shares) {
+  // Out of it; for the shares, 0 if there are none, see Factor::remove.
+  void leave_margin(const std::vector<std::size_t>& leaving,
+                    const std::vector<double>& shares = {}) {
     factor.remove(leaving, shares);
   }
   void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }

@@ -10,8 +10,6 @@ namespace supple {
 
 Head::Margin Head::margin_inside() const {
   Margin margin;
-  const std::size_t count = n_inside();
-  for (Slots* values : {&margin.variables, &margin.groups, &margin.slots}) values->reserve(count);
   double sum = 0.0;
   for (std::size_t v = variables(); v-- > 0;)
     if (inside(v)) margin.variables.push_back(v);
@@ -41,30 +39,22 @@ void Head::build_factor() {
                });
 }
 
-std::size_t Head::margin_changes() const {
+Head::MarginChanges Head::margin_changes() const {
+  MarginChanges changes;
   std::vector<char> in_factor(variables(), 0);
-  for (std::int64_t v : factor.variables()) in_factor[v] = 1;
-  std::size_t changes = 0;
-  for (std::size_t v = 0; v < variables(); ++v) changes += inside(v) != (in_factor[v] != 0);
+  for (std::size_t v : factor.variables()) {
+    in_factor[v] = 1;
+    if (!inside(v)) changes.left.push_back(v);
+  }
+  for (std::size_t v = 0; v < variables(); ++v)
+    if (inside(v) && !in_factor[v]) changes.joined.push_back(v);
   return changes;
 }
 
 // A change costs two passes over the factor.
 bool Head::nearly_factored() const {
   constexpr std::size_t kFew = 8, kShare = 64;
-  return factor.size() > 0 && margin_changes() <= kFew + factor.size() / kShare;
-}
-
-std::size_t Head::n_inside() const {
-  std::size_t count = 0;
-  for (std::size_t v = 0; v < variables(); ++v) count += (lo[v] < x[v]) & (x[v] < hi[v]);
-  return count;
-}
-
-bool Head::factored() const {
-  for (std::int64_t v : factor.variables())
-    if (!inside(v)) return false;
-  return n_inside() == factor.size();
+  return factor.size() > 0 && margin_changes().count() <= kFew + factor.size() / kShare;
 }
 
 void Head::forget_factor() {
@@ -75,12 +65,13 @@ void Head::forget_factor() {
 
 bool Head::enter_margin(const std::vector<std::size_t>& entering,
                         const std::vector<double>& right_sides) {
+  if (entering.empty()) return true;
   Slots slots = slots_of(factor.variables());
   std::vector<Factor::Entry> entries;
   for (std::size_t k = 0; k < entering.size(); ++k) {
     const std::size_t v = entering[k];
     slots.push_back(slot[member_of(v)]);
-    entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides[k]});
+    entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides.empty() ? 0.0 : right_sides[k]});
   }
   Slots own(slots.end() - entering.size(), slots.end());
   if (block.columns() > 0 && 2 * members() > gram.size())  // it will need their rows

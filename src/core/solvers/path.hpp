@@ -89,7 +89,6 @@ class Path {
   void sharpen(const std::vector<std::size_t>& variables);  // F of their members
   bool inexact() const;
   bool near_edge() const;
-  void put_back(const std::vector<std::int64_t>& margin);  // into the factor
 
   Head& h;
   const std::vector<std::int64_t>& moved;

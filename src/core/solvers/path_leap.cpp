@@ -22,10 +22,9 @@ constexpr double kEdge = 1e-8;     // share of the width of a box
 bool Path::leap() {
   const std::vector<double> lo = h.lo, hi = h.hi;
   const PerGroup target = h.target;
-  const std::vector<std::int64_t> margin = h.factor.variables();
   tolerance = h.rounding();
   // A guess of the margin set that is this poor is not worth going on from.
-  const std::size_t too_many = 16 + margin.size() / 8;
+  const std::size_t too_many = 16 + h.factor.size() / 8;
   bool all_sides = open_boxes(), refined = false;
   for (int round = 0; round < kRounds && changes.size() <= too_many && made <= 2 * too_many;
        ++round) {
@@ -50,7 +49,9 @@ bool Path::leap() {
   h.hi = hi;
   h.F.restore(F_start);
   h.mu = mu_start;
-  put_back(margin);
+  const Head::MarginChanges changed = h.margin_changes();
+  h.leave_margin(changed.left);
+  h.enter_margin(changed.joined);
   return false;
 }
 
@@ -97,7 +98,7 @@ bool Path::make_changes(bool all_sides) {
   }
   std::vector<double> right_sides;
   for (std::size_t v : entering) right_sides.push_back(-awake_gradient(v) - driven(h.member_of(v)));
-  if (!entering.empty() && !h.enter_margin(entering, right_sides)) return false;
+  if (!h.enter_margin(entering, right_sides)) return false;
   for (std::size_t v : entering) put_on_side(v, Side::margin);
   give_columns(entering);
   if (!regular()) return false;
@@ -242,20 +243,6 @@ bool Path::near_edge() const {
   return std::any_of(margin.begin(), margin.end(), [this](std::size_t v) {
     return std::min(h.x[v] - h.lo[v], h.hi[v] - h.x[v]) < kEdge * (h.hi[v] - h.lo[v]);
   });
-}
-
-void Path::put_back(const std::vector<std::int64_t>& margin) {
-  std::vector<char> wanted(h.variables(), 0);
-  for (std::int64_t v : margin) wanted[v] = 1;
-  const std::vector<std::int64_t> present = h.factor.variables();
-  for (std::size_t v : present) {
-    if (!wanted[v]) h.leave_margin(v);
-    wanted[v] = 0;
-  }
-  std::vector<std::size_t> missing;
-  for (std::size_t v = 0; v < h.variables(); ++v)
-    if (wanted[v]) missing.push_back(v);
-  if (!missing.empty()) h.enter_margin(missing, std::vector<double>(missing.size(), 0.0));
 }
 
 }  // namespace supple

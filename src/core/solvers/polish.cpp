@@ -24,16 +24,13 @@ void Polish::drop_edges() {
     h.snap(v, rounding);
     if (!h.inside(v)) leaving.push_back(v);
   }
-  h.leave_margin(leaving, std::vector<double>(leaving.size(), 0.0));
+  h.leave_margin(leaving);
 }
 
 void Polish::sync_factor() {
   drop_edges();
-  std::vector<char> in_factor(h.variables(), 0);
-  for (std::int64_t v : h.factor.variables()) in_factor[v] = 1;
   std::vector<Violator> missing;
-  for (std::size_t v = 0; v < h.variables(); ++v)
-    if (h.inside(v) && !in_factor[v]) missing.push_back({v, 0.0});
+  for (std::size_t v : h.margin_changes().joined) missing.push_back({v, 0.0});
   admit_several(missing, missing.size());
 }
 
@@ -65,7 +62,7 @@ void Polish::admit_several(const std::vector<Violator>& found, std::size_t room)
       together.push_back(found[k].variable);
     const std::size_t before = h.factor.size();
     waiting_ -= together.size();
-    if (h.enter_margin(together, std::vector<double>(together.size(), 0.0))) continue;
+    if (h.enter_margin(together)) continue;
     for (std::size_t k = h.factor.size() - before; k < together.size(); ++k) {
       admit(together[k]);
       if (room < found.size()) return;

@@ -52,7 +52,7 @@ Quality quality(Head& h) { return judge_again(h, h.audit()); }
 // Factor the margin system anew when many variables joined or left it.
 void factor_margin(Head& h) {
   // Those that had to be left out would be again; the polish slides them to a bound.
-  if (!h.nearly_factored() && h.margin_changes() != h.factor.left_out()) h.build_factor();
+  if (!h.nearly_factored() && h.margin_changes().count() != h.factor.left_out()) h.build_factor();
 }
 
 // Make the state exact, to rounding if possible, and never worse than it was.
@@ -86,9 +86,9 @@ bool has_factor(Head& h) {
 // model that comes from a file and has to be factored first.
 bool nearly_optimal(const Head& h, double eps) {
   const bool factored = h.factor.size() > 0;
-  const std::size_t n_margin = factored ? h.factor.size() : h.n_inside();
-  const std::size_t changes = factored ? h.margin_changes() : 0;
-  return n_margin > 0 && h.violators(eps) + changes <= n_margin / kViolators;
+  const std::size_t changes = h.margin_changes().count();
+  const std::size_t n_margin = factored ? h.factor.size() : changes;
+  return n_margin > 0 && h.violators(eps) + (factored ? changes : 0) <= n_margin / kViolators;
 }
 
 class Solver {
