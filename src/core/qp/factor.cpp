@@ -8,7 +8,6 @@
 
 #include "linalg/cholesky.hpp"
 #include "linalg/simd.hpp"
-#include "linalg/threads.hpp"
 #include "linalg/watch.hpp"
 
 namespace supple {
@@ -17,7 +16,7 @@ namespace {
 // A Schur complement below this share of the diagonal, times the size of the factor, is lost in
 // rounding.
 constexpr double kDependent = 8.0 * std::numeric_limits<double>::epsilon();
-constexpr std::size_t kTile = 32;  // few enough rows for the first-level cache
+constexpr double kWellConditioned = 1e-9;  // squared pivots, relative to the largest entry
 }  // namespace
 
 void Factor::clear() {
@@ -26,8 +25,6 @@ void Factor::clear() {
   rows_.clear();
   empty_.clear();
   for (auto& v : v_) v.clear();
-  diagonal_.clear();
-  left_out_ = 0;
   members_.fill(0);
 }
 
@@ -80,10 +77,6 @@ bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
     if (!(pivot > kDependent * static_cast<double>(size() + 4) * std::abs(shifted))) break;
     const double root = std::sqrt(pivot);
     row(last)[last] = root;
-    const double* column = columns + e * (before + entries.size());
-    std::fill_n(row(last), last, 0.0);
-    for (std::size_t k = 0; k < size(); ++k) row(last)[rows_[k]] = column[k];
-    diagonal_.push_back(column[before + e]);
     for (std::size_t k = 0; k <= kMaxGroups; ++k) {
       const double own =
           k == kMaxGroups ? entries[e].right_side : (k == entries[e].group ? 1.0 : 0.0);
@@ -170,7 +163,6 @@ void Factor::remove(std::span<const Leaving> leaving) {
 
 void Factor::resize(std::size_t n) {
   for (auto& v : v_) v.resize(n);
-  diagonal_.resize(n);
   empty_.resize(n);
 }
 
@@ -178,9 +170,8 @@ void Factor::squeeze() {
   for (std::size_t k = 0; k < size(); ++k) {  // rows_ ascends, so nothing is overwritten early
     const double* from = row(rows_[k]);
     double* to = row(k);
-    for (std::size_t j = 0; j < size(); ++j) to[j] = from[rows_[j]];
+    for (std::size_t j = k; j < size(); ++j) to[j] = from[rows_[j]];
     for (auto& v : v_) v[k] = v[rows_[k]];
-    diagonal_[k] = diagonal_[rows_[k]];
   }
   for (std::size_t k = 0; k < size(); ++k) rows_[k] = k;
   resize(size());
@@ -252,113 +243,31 @@ void Factor::solve_last(const PerGroup& s, std::size_t count, std::vector<double
   for (std::size_t k = 0; k < count; ++k) dx[k] = z[rows_[size() - count + k]];
 }
 
-void Factor::start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-                   double sigma) {
+void Factor::build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
+                   double sigma, std::size_t threads, const Fill& fill) {
   clear();
   sigma_ = sigma;
   reserve(count);
+  fill(row(0), stride_);
+  double largest = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t j = i; j < count; ++j) row(i)[j] += groups[i] == groups[j] ? sigma : 0.0;
+    largest = std::max(largest, row(i)[i]);
+  }
+  if (!cholesky(row(0), count, stride_, threads)) return;
+  for (std::size_t i = 0; i < count; ++i)
+    if (!(row(i)[i] * row(i)[i] > kWellConditioned * largest)) return;
   variables_.assign(variables, variables + count);
   groups_.assign(groups, groups + count);
   rows_.resize(count);
   std::iota(rows_.begin(), rows_.end(), std::size_t{0});
   empty_.assign(count, 0);
   for (std::size_t group : groups_) ++members_[group];
-}
-
-void Factor::finish() {
   for (std::size_t e = 0; e <= kMaxGroups; ++e) {
-    v_[e].resize(size());
-    for (std::size_t i = 0; i < size(); ++i) v_[e][i] = groups_[i] == e ? 1.0 : 0.0;
-    if (e < kMaxGroups && has_group(e)) forward(v_[e].data());
-  }
-}
-
-void Factor::keep_kernel_and_shift(std::size_t threads) {
-  const std::size_t n = size();
-  diagonal_.resize(n);
-  for (std::size_t i = 0; i < n; ++i) {
-    diagonal_[i] = row(i)[i];
-    row(i)[i] += sigma_;
-  }
-  const auto strip = [&](std::size_t top) {
-    look();
-    const std::size_t end = std::min(n, top + kTile);
-    for (std::size_t left = 0; left <= top; left += kTile) {
-      const std::size_t last = std::min(n, left + kTile);
-      constexpr std::size_t kSquare = kQueries<double>;
-      std::size_t done = top;  // columns of whole squares
-      for (; left < top && done + kSquare <= end; done += kSquare)
-        for (std::size_t j = left; j < last; j += kSquare)
-          simd().f64.transpose(row(j) + done, row(done) + j, stride_);
-      for (std::size_t j = left; j < last; ++j) {
-        for (std::size_t i = std::max(done, j + 1); i < end; ++i) row(i)[j] = row(j)[i];
-        for (std::size_t i = std::max(top, j + 1); i < end; ++i)
-          row(j)[i] += groups_[i] == groups_[j] ? sigma_ : 0.0;
-      }
-    }
-  };
-  share_both_ends(threads, (n + kTile - 1) / kTile, [&](std::size_t k) { strip(k * kTile); });
-}
-
-std::vector<double> Factor::product(const std::vector<double>& dx) const {
-  const std::size_t n = empty_.size();
-  std::vector<double> z(n, 0.0), sum(n, 0.0), out(size());
-  for (std::size_t k = 0; k < size(); ++k) z[rows_[k]] = dx[k];
-  for (std::size_t i = 0; i < n; ++i) {
-    if (empty_[i]) continue;
-    sum[i] = diagonal_[i] * z[i] + simd().dot(row(i), z.data(), i);
-    simd().axpy(z[i], row(i), sum.data(), i);
-  }
-  for (std::size_t k = 0; k < size(); ++k) out[k] = sum[rows_[k]];
-  return out;
-}
-
-void Factor::build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-                   double sigma, std::size_t threads, const Fill& fill) {
-  start(variables, groups, count, sigma);
-  fill(row(0), stride_);
-  keep_kernel_and_shift(threads);
-  double largest = 0.0;
-  for (std::size_t i = 0; i < count; ++i) largest = std::max(largest, row(i)[i]);
-  constexpr double kWellConditioned = 1e-9;  // squared pivots that ask for no pivoting
-  bool good = cholesky(row(0), count, stride_, threads);
-  for (std::size_t i = 0; i < count && good; ++i)
-    good = row(i)[i] * row(i)[i] > kWellConditioned * largest;
-  if (!good) choose_by_pivots(kDependent * static_cast<double>(count + 4) * largest);
-  finish();
-}
-
-void Factor::choose_by_pivots(double tiny) {
-  std::vector<double> kernel;  // row by row up to the diagonal
-  kernel.reserve(size() * (size() + 1) / 2);
-  for (std::size_t i = 0; i < size(); ++i) {
-    kernel.insert(kernel.end(), row(i), row(i) + i);
-    kernel.push_back(diagonal_[i]);
-  }
-  const auto K = [&](std::size_t i, std::size_t j) {
-    return kernel[std::max(i, j) * (std::max(i, j) + 1) / 2 + std::min(i, j)];
-  };
-  for (std::size_t top = 0; top < size(); top += kTile)
-    for (std::size_t j = top; j < size(); ++j)
-      for (std::size_t i = top; i < std::min(j + 1, top + kTile); ++i)
-        row(i)[j] = K(i, j) + (groups_[i] == groups_[j] ? sigma_ : 0.0);
-  std::vector<std::size_t> order;
-  const std::size_t chosen = cholesky_with_pivots(row(0), size(), stride_, tiny, order);
-  for (std::size_t i = 0; i < chosen; ++i)
-    for (std::size_t j = 0; j < i; ++j) row(i)[j] = K(order[i], order[j]);
-  const std::vector<std::int64_t> variables = variables_;
-  const std::vector<std::size_t> groups = groups_;
-  left_out_ = size() - chosen;
-  variables_.resize(chosen);
-  groups_.resize(chosen);
-  rows_.resize(chosen);
-  resize(chosen);
-  members_.fill(0);
-  for (std::size_t i = 0; i < chosen; ++i) {
-    variables_[i] = variables[order[i]];
-    groups_[i] = groups[order[i]];
-    diagonal_[i] = K(order[i], order[i]);
-    ++members_[groups_[i]];
+    v_[e].assign(count, 0.0);
+    if (e == kMaxGroups || !has_group(e)) continue;
+    for (std::size_t i = 0; i < count; ++i) v_[e][i] = groups_[i] == e ? 1.0 : 0.0;
+    forward(v_[e].data());
   }
 }
 

@@ -5,8 +5,7 @@
 // up to d + 1 margin vectors). We keep the Cholesky factor U'U = K~_SS, row-major and upper, and
 // V = U^-T [A_S', r] with one right-hand side r. A variable is appended as a last column. One that
 // leaves turns its row into an empty one (that of the identity) and the rows below take up what it
-// held by rotations (a rank-one update); empty rows are squeezed out now and then. The triangle
-// below the diagonal, which U leaves free, keeps K_SS for products with it.
+// held by rotations (a rank-one update); empty rows are squeezed out now and then.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -61,26 +60,17 @@ class Factor {
   // The same for the last `count` variables alone, which is cheap: U is triangular.
   void solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const;
 
-  std::vector<double> product(const std::vector<double>& dx) const;  // K_SS dx
-
   // Factor anew; fill(upper, stride) writes the kernel values among the variables, row by row from
-  // the diagonal on. Where the system is nearly singular, variables that depend on others are left
-  // out.
+  // the diagonal on. Where the system is nearly singular the factor is left empty: to append the
+  // variables tells which of them depend on others.
   using Fill = std::function<void(double* upper, std::size_t stride)>;
   void build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
              double sigma, std::size_t threads, const Fill& fill);
-  std::size_t left_out() const { return left_out_; }  // when it was built
 
  private:
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
   const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
   void reserve(std::size_t count);
-  void start(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-             double sigma);
-  void finish();  // V, when U is there
-  void keep_kernel_and_shift(
-      std::size_t threads);            // K goes below the diagonal, K~ takes its place above
-  void choose_by_pivots(double tiny);  // from the K that was kept
   struct Leaving {
     std::size_t position;
     double share;
@@ -97,8 +87,6 @@ class Factor {
   std::vector<std::size_t> groups_, rows_;  // of the variables; rows_ ascends
   std::vector<char> empty_;                 // per row
   AlignedVector upper_;
-  std::vector<double> diagonal_;  // of K, per row
-  std::size_t left_out_ = 0;
   std::array<std::vector<double>, kMaxGroups + 1> v_;  // the last belongs to r
   std::array<std::size_t, kMaxGroups> members_{};
   std::vector<double> work_;

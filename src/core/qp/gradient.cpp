@@ -113,41 +113,11 @@ void Gradient::follow_by_rows() {
   arrive(e.coef.empty() ? 0 : 1);
 }
 
-std::vector<double> Gradient::values_at(const Expansion& e, std::vector<std::size_t>& wanted) {
-  const auto expand = [&](const Expansion& terms, std::size_t from, std::size_t to) {
-    Slots targets;
-    for (std::size_t k = from; k < to; ++k) targets.push_back(h.slot[wanted[k]]);
-    return h.gram.expand(terms.slots, terms.coef, targets);
-  };
-  // Kernel values among margin members are in the factor. A product with all of them pays where
-  // most take part.
-  constexpr std::size_t kFew = 16;  // part of the margin set: cheaper to compute than to read
-  const Factor& factor = h.factor;
-  const auto inside = static_cast<std::size_t>(
-      std::count_if(wanted.begin(), wanted.end(), [&](std::size_t m) { return h.inside_any(m); }));
-  if (h.gram.linear() || inside <= factor.size() / kFew || 2 * e.coef.size() < factor.size())
-    return expand(e, 0, wanted.size());
-  Positions place(h.members(), -1);  // in the factor
-  for (std::size_t i = 0; i < factor.size(); ++i) place[h.member_of(factor.variables()[i])] = i;
-  std::vector<double> dx(factor.size(), 0.0);
-  Expansion rest;
-  for (std::size_t k = 0; k < e.coef.size(); ++k)
-    if (const std::int32_t i = place[e.member[k]]; i >= 0) {
-      dx[i] = e.coef[k];
-    } else {
-      rest.slots.push_back(e.slots[k]);
-      rest.coef.push_back(e.coef[k]);
-    }
-  const auto border =
-      std::partition(wanted.begin(), wanted.end(), [&](std::size_t m) { return place[m] >= 0; });
-  const auto placed = static_cast<std::size_t>(border - wanted.begin());
-  std::vector<double> out = expand(rest, 0, placed), product = factor.product(dx);
-  for (std::size_t i = 0; i < dx.size() && !h.ridge.empty(); ++i)
-    product[i] -= h.ridge[factor.variables()[i]] * dx[i];
-  for (std::size_t k = 0; k < placed; ++k) out[k] += product[place[wanted[k]]];
-  const std::vector<double> others = expand(e, placed, wanted.size());
-  out.insert(out.end(), others.begin(), others.end());
-  return out;
+std::vector<double> Gradient::values_at(const Expansion& e,
+                                        const std::vector<std::size_t>& wanted) {
+  Slots targets;
+  for (std::size_t m : wanted) targets.push_back(h.slot[m]);
+  return h.gram.expand(e.slots, e.coef, targets);
 }
 
 // --- precision -------------------------------------------------------------------------------

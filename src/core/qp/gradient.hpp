@@ -132,8 +132,8 @@ class Gradient {
  private:
   void add_in_single(const Expansion& change, const Positions& targets);
   Expansion change(const std::vector<double>& from, const std::vector<double>& to) const;
-  // The expansion at these members, in double precision. May change their order.
-  std::vector<double> values_at(const Expansion& e, std::vector<std::size_t>& wanted);
+  // The expansion at these members, in double precision.
+  std::vector<double> values_at(const Expansion& e, const std::vector<std::size_t>& wanted);
 
   Head& h;
   State s_;

@@ -180,7 +180,7 @@ struct Head {
     double sigma = 1.0;  // the mean of their K_vv
   };
   Margin margin_inside() const;
-  void build_factor();  // anew, of these, but for those that depend on others
+  void build_factor();  // anew, of these; empty if some depend on others
   // Variables inside their box that the factor does not hold, and others that it holds.
   struct MarginChanges {
     std::vector<std::size_t> joined, left;

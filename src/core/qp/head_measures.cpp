@@ -128,7 +128,7 @@ void Head::sharpen() {
       }
     }
   }
-  if (2 * from_scratch > members() && factor.size() == 0)
+  if (2 * from_scratch > members())
     F.refresh();
   else
     F.sharpen(close);

@@ -291,8 +291,6 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
       hand_over();
       if (!leave) h.F.catch_up();
       h.balance_mu();
-      // Its kernel values serve to sharpen F, too.
-      if (polish_follows_ && !h.nearly_factored()) h.build_factor();
       h.sharpen();
       if (shrunk_ && !leave) active_.assign(movable_);
       active_.refresh();

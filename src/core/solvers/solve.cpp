@@ -51,8 +51,7 @@ Quality quality(Head& h) { return judge_again(h, h.audit()); }
 
 // Factor the margin system anew when many variables joined or left it.
 void factor_margin(Head& h) {
-  // Those that had to be left out would be again; the polish slides them to a bound.
-  if (!h.nearly_factored() && h.margin_changes().count() != h.factor.left_out()) h.build_factor();
+  if (!h.nearly_factored()) h.build_factor();
 }
 
 // Make the state exact, to rounding if possible, and never worse than it was.
