@@ -3,7 +3,6 @@
 #include <numeric>
 
 #include "bindings/bindings.hpp"
-#include "linalg/cholesky.hpp"
 #include "linalg/watch.hpp"
 #include "solvers/solve.hpp"
 
@@ -99,21 +98,6 @@ void bind_solve(nb::module_& m) {
   m.def("solve", &solve_one);
   m.def("solve_first", &solve_first);
   m.def("make_ready_for_paths", &make_ready_for_paths, nb::call_guard<nb::gil_scoped_release>());
-  // (U, order): matrix[order][:, order] = U'U but for pivots up to `tiny`
-  m.def("cholesky_with_pivots", [](const In2<double>& matrix, double tiny) {
-    const std::size_t n = matrix.shape(0);
-    require(matrix.shape(1) == n, "the matrix must be square");
-    std::vector<double> upper(matrix.data(), matrix.data() + n * n);
-    std::vector<std::size_t> order;
-    {
-      nb::gil_scoped_release release;
-      upper.resize(n * cholesky_with_pivots(upper.data(), n, n, tiny, order));
-    }
-    for (std::size_t i = 0; i * n < upper.size(); ++i) std::fill_n(upper.data() + i * n, i, 0.0);
-    const std::size_t rank = n > 0 ? upper.size() / n : 0;
-    return std::make_pair(to_numpy(std::move(upper), {rank, n}),
-                          to_numpy(std::vector<std::int64_t>(order.begin(), order.end()), {n}));
-  });
 }
 
 }  // namespace supple

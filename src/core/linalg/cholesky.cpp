@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <utility>
 
 #include "linalg/aligned.hpp"
 #include "linalg/simd.hpp"
@@ -73,39 +72,6 @@ bool cholesky(double* a, std::size_t n, std::size_t stride, std::size_t threads)
     if (!factor_rows(a, stride, first, first + count)) return false;
   }
   return true;
-}
-
-std::size_t cholesky_with_pivots(double* a, std::size_t n, std::size_t stride, double tiny,
-                                 std::vector<std::size_t>& order) {
-  order.resize(n);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  const auto row = [&](std::size_t i) { return a + i * stride; };
-  std::vector<double> pivot(n);  // what is left of the diagonal
-  for (std::size_t i = 0; i < n; ++i) pivot[i] = row(i)[i];
-  for (std::size_t i = 0; i < n; ++i) {
-    tell([&] { return News{Phase::factoring, i, n}; });
-    const auto best = static_cast<std::size_t>(
-        std::max_element(pivot.begin() + static_cast<std::ptrdiff_t>(i), pivot.end()) -
-        pivot.begin());
-    if (!(pivot[best] > tiny) || !std::isfinite(pivot[best])) return i;
-    if (best != i) {  // of the symmetric matrix; U above has columns only
-      for (std::size_t k = 0; k < i; ++k) std::swap(row(k)[i], row(k)[best]);
-      std::swap(row(i)[i], row(best)[best]);
-      for (std::size_t k = i + 1; k < best; ++k) std::swap(row(i)[k], row(k)[best]);
-      std::swap_ranges(row(i) + best + 1, row(i) + n, row(best) + best + 1);
-      std::swap(pivot[i], pivot[best]);
-      std::swap(order[i], order[best]);
-    }
-    double* own = row(i);
-    for (std::size_t k = 0; k < i; ++k)
-      simd().axpy(-row(k)[i], row(k) + i + 1, own + i + 1, n - i - 1);
-    own[i] = std::sqrt(pivot[i]);
-    for (std::size_t j = i + 1; j < n; ++j) {
-      own[j] /= own[i];
-      pivot[j] -= own[j] * own[j];
-    }
-  }
-  return n;
 }
 
 }  // namespace supple

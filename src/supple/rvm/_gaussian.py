@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg.lapack import dpstrf
 
-from supple._core import cholesky_with_pivots
 from supple.progress import Progress
 
 Floats = NDArray[np.float64]
@@ -152,8 +152,8 @@ class SparseGaussian:
     def _leave_out_dependent(self, H: Floats) -> None:
         """Drop members that have become linear combinations of the others."""
         scale = np.sqrt(np.maximum(H.diagonal(), np.finfo(float).tiny))
-        upper, order = cholesky_with_pivots(H / np.outer(scale, scale), _DEPENDENT)
-        keep = np.sort(order[: min(len(upper), len(H) - 1)])
+        _, order, rank, _ = dpstrf(H / np.outer(scale, scale), tol=_DEPENDENT)  # counts from 1
+        keep = np.sort(order[: min(rank, len(H) - 1)] - 1)
         self.members, self.alpha, self._G = self.members[keep], self.alpha[keep], self._G[keep]
         self._dependent[:] = False
         self.refresh()
