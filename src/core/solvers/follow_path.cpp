@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "solvers/path.hpp"
 
@@ -157,21 +156,10 @@ PathResult follow_path(Head& head, const Move& move) {
     next.add(v, lo == -kInf ? -far : lo, hi == kInf ? far : hi);
     if (lo == -kInf || hi == kInf) unbounded.add(v, lo, hi);
   }
-  PathResult result{true, 0};
-  while (result.finished && !next.variables.empty()) {
-    const Move now = std::exchange(next, {.target = move.target});
-    result = follow(head, now);
-    breakpoints += result.breakpoints;
-    for (std::size_t k = 0; k < unbounded.variables.size(); ++k) {  // who has met its bound goes on
-      const std::size_t v = unbounded.variables[k];
-      const bool below = unbounded.lo[k] == -kInf && head.x[v] <= head.lo[v];
-      const bool above = unbounded.hi[k] == kInf && head.x[v] >= head.hi[v];
-      if (below || above)
-        next.add(v, (below ? 4.0 : 1.0) * head.lo[v], (above ? 4.0 : 1.0) * head.hi[v]);
-    }
-  }
+  // Should x reach a bound nevertheless, where several boxes open, the polish goes on from there.
+  const PathResult result = follow(head, next);
   set_boxes(head, unbounded);
-  return {result.finished, breakpoints};
+  return {result.finished, breakpoints + result.breakpoints, result.leapt};
 }
 
 }  // namespace supple
