@@ -49,18 +49,6 @@ Path::Path(Head& head, const Move& move)
   wake(h.members() > kScreenFrom ? h.reach : kInf);
 }
 
-// No bound in use moves, no target does, and no margin variable will be met by its bound.
-bool Path::at_rest() const {
-  if (moving > 0) return false;
-  for (std::size_t e = 0; e < h.n_groups; ++e)
-    if (target_rate[e] != 0.0) return false;
-  for (std::size_t k = 0; k < moved.size(); ++k) {
-    const std::size_t v = moved[k];
-    if (side[v] == Side::margin && !(lo1[k] < h.x[v] && h.x[v] < hi1[k])) return false;
-  }
-  return true;
-}
-
 void Path::direction() {
   const auto& margin = h.factor.variables();
   if (q_changed) {
@@ -274,7 +262,6 @@ PathResult Path::run() {
       tell([&] { return News{Phase::path, static_cast<std::size_t>(breakpoints), 0, t}; });
     if (++breakpoints > limit || standing > 50 + 2 * h.factor.size()) return give_up(breakpoints);
     if (!refill_groups() || endless) return give_up(breakpoints);
-    if (at_rest()) break;
     direction();
     Event event = next_event();
     while (event.kind == Event::Kind::enter && h.F.error_bound(h.member_of(event.variable)) > 0.0) {

@@ -35,7 +35,6 @@ class Path {
 
  private:
   // --- path.cpp: one step ---
-  bool at_rest() const;
   void direction();
   void multiply();
   void rates();
