@@ -63,9 +63,6 @@ void Path::direction() {
   for (std::size_t e = 0; e < h.n_groups; ++e) need[e] = target_rate[e] - bound_rate[e];
   h.factor.solve(need, dx, dmu);
   rates();
-  // The true kernel values tell how exact the direction is; one refinement makes up for an
-  // ill-conditioned factor.
-  if (refine()) rates();
 }
 
 // dF = K dx where members are awake, dx being given by variables.
@@ -94,36 +91,6 @@ void Path::rates() {
     const std::size_t v = static_cast<std::size_t>(awake[k / h.per]) * h.per + k % h.per;
     rate[k] += h.ridge[v] * rate_of(v);
   }
-}
-
-bool Path::refine() {
-  const auto& margin = h.factor.variables();
-  double size = q_size, worst = 0.0;
-  for (std::size_t e = 0; e < h.n_groups; ++e) size = std::max(size, std::abs(dmu[e]));
-  right_side.resize(margin.size());
-  const auto residuals = [&] {  // of the margin variables that are awake
-    for (std::size_t i = 0; i < margin.size(); ++i) {
-      const std::size_t v = margin[i];
-      const std::int64_t k = place[h.member_of(v)];
-      right_side[i] = k < 0 ? 0.0 : -rate[static_cast<std::size_t>(k) * h.per + v % h.per];
-      worst = std::max(worst, std::abs(right_side[i]));
-    }
-  };
-  residuals();
-  if (worst <= 1e-12 * size) return false;
-  if (!asleep.empty()) {
-    wake(kInf);
-    rates();
-    residuals();
-  }
-  std::vector<double> extra;
-  PerGroup extra_mu{};
-  h.factor.set_right_side(right_side);
-  q_changed = true;
-  h.factor.solve(PerGroup{}, extra, extra_mu);
-  for (std::size_t i = 0; i < dx.size(); ++i) dx[i] += extra[i];
-  for (std::size_t e = 0; e < h.n_groups; ++e) dmu[e] += extra_mu[e];
-  return true;
 }
 
 void Path::consider(Event& best, Event::Kind kind, std::size_t v, double gap,

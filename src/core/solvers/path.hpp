@@ -38,7 +38,6 @@ class Path {
   void direction();
   void multiply();
   void rates();
-  bool refine();
   Event next_event() const;
   void consider(Event& best, Event::Kind kind, std::size_t v, double gap, double speed) const;
   void move(double dt);     // margin variables, mu and gradients

@@ -213,8 +213,9 @@ void Path::settle_members() {
 }
 
 void Path::tell_asleep() {
-  // Gradients of margin members stay 0 but for rounding: it is enough to look now and then.
-  const bool look = h.F.updates() % kLookEvery == 0;
+  // Gradients of margin members stay 0 but for rounding: it is enough to look now and then, and
+  // where many steps have added up on an ill-conditioned factor.
+  const bool look = t > 0.0 || h.F.updates() % kLookEvery == 0;
   std::vector<std::int64_t> told;
   std::vector<double> moved(h.ridge.size(), 0.0);  // x of margin variables
   for (std::size_t j = 0; j < pending.size() && !moved.empty(); ++j)
