@@ -67,10 +67,8 @@ void Gradient::refresh() {
   note_peaks();
 }
 
-void Gradient::note_mass(double mass) { s_.peak_mass = std::max(s_.peak_mass, mass); }
-
 void Gradient::note_peaks() {
-  note_mass(h.mass());
+  s_.peak_mass = std::max(s_.peak_mass, h.mass());
   s_.peak_diagonal = std::max(s_.peak_diagonal, h.largest_diagonal());
 }
 

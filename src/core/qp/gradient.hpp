@@ -108,7 +108,6 @@ class Gradient {
   void set(std::size_t member, double value) { s_.F[member] = value; }
   void shift(std::size_t member, double change) { s_.F[member] += change; }
   void add_row(double coef, const double* row);  // to all members
-  void note_mass(double mass);                   // of terms that have come and gone
   void note_peaks();
 
   // --- precision ---

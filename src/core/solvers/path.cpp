@@ -125,10 +125,7 @@ Event Path::next_event() const {
 
 void Path::move(double dt) {
   const auto& margin = h.factor.variables();
-  for (std::size_t i = 0; i < margin.size(); ++i) {
-    h.x[margin[i]] += dt * dx[i];
-    way += dt * std::abs(dx[i]);
-  }
+  for (std::size_t i = 0; i < margin.size(); ++i) h.x[margin[i]] += dt * dx[i];
   for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += dt * dmu[e];
   simd().axpy(dt, rate.data(), g.data(), g.size());
   if (!asleep.empty()) {
@@ -145,36 +142,9 @@ void Path::advance(double dt) {
     h.hi[v] += dt * dhi[v];
     if (side[v] == Side::lower) h.x[v] = h.lo[v];
     if (side[v] == Side::upper) h.x[v] = h.hi[v];
-    way += dt * std::abs(speed[v]);
   }
   for (std::size_t e = 0; e < h.n_groups; ++e) h.target[e] += dt * target_rate[e];
   t += dt;
-}
-
-// Steps round, and what the sums have lost would be there for ever. The margin variable with the
-// most room takes it, if it is no more than rounding (else the polish will).
-void Path::restore_sums(double rounding) {
-  const PerGroup missing = h.missing();
-  for (std::size_t e = 0; e < h.n_groups; ++e) {
-    if (std::abs(missing[e]) > rounding) continue;
-    double room = 0.0;
-    std::size_t chosen = 0;
-    for (std::size_t v : h.factor.variables()) {
-      const double own = std::min(h.x[v] - h.lo[v], h.hi[v] - h.x[v]);
-      if (h.group[v] == e && own > room) {
-        room = own;
-        chosen = v;
-      }
-    }
-    if (room == 0.0 || missing[e] == 0.0) continue;
-    h.x[chosen] += missing[e];
-    const std::size_t column =
-        h.block.column_of(chosen);  // elsewhere this is no more than F rounds
-    for (std::int64_t k : h.factor.variables()) {
-      const std::size_t m = h.member_of(k);
-      h.F.shift(m, missing[e] * h.block.row(m)[column]);
-    }
-  }
 }
 
 // Boxes and targets take their exact final values; margin variables that end on a bound leave.
@@ -189,14 +159,12 @@ void Path::finish() {
   h.target = target1;
   settle_members();
   h.F.arrive(1);
-  h.F.note_mass(way);  // a long way there and back rounds as a large x does
   // A variable carried along by its bound keeps the rounding of the bound's way, within reason.
   double farthest = h.F.peak_mass();
   for (std::size_t v : moved) {
     farthest = std::max({farthest, std::abs(dlo[v]), std::abs(dhi[v])});
   }
   const double rounding = 4.0 * kEps * std::min(farthest, 1024.0 * h.F.peak_mass());
-  restore_sums(16.0 * rounding);
   const std::vector<std::int64_t> margin = h.factor.variables();
   for (std::size_t v : margin) {
     h.snap(v, rounding);

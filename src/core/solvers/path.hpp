@@ -42,7 +42,6 @@ class Path {
   void consider(Event& best, Event::Kind kind, std::size_t v, double gap, double speed) const;
   void move(double dt);     // margin variables, mu and gradients
   void advance(double dt);  // these and the boxes
-  void restore_sums(double rounding);
   void finish();
   PathResult give_up(std::int64_t breakpoints);
 
@@ -100,7 +99,6 @@ class Path {
   bool q_changed = true;  // since the factor was given it as right-hand side
   int moving = 0;         // number of bound variables with a speed
   double t = 0.0;
-  double way = 0.0;      // sum of all |changes| of x
   bool endless = false;  // an exchange that no bound ends: the ridge is lost in rounding
 
   std::vector<double> dx, by_variable, right_side, buffer;

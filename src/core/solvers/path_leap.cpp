@@ -168,7 +168,6 @@ void Path::leap_step(bool all_sides) {
   const auto stop = [&](std::size_t v) {
     if (speed[v] == 0.0) return;
     h.x[v] = side[v] == Side::upper ? h.hi[v] : h.lo[v];
-    way += std::abs(speed[v]);
     speed[v] = by_variable[v] = 0.0;
   };
   for (std::int64_t v : moved) stop(v);
