@@ -16,7 +16,6 @@ namespace supple {
 namespace {
 constexpr int kRounds = 8;
 constexpr std::size_t kLast = 64;  // variables of the factor that may leave early
-constexpr double kEdge = 1e-8;     // share of the width of a box
 }  // namespace
 
 bool Path::leap() {
@@ -39,7 +38,6 @@ bool Path::leap() {
       refined = all_sides = true;  // one step more makes up for an ill-conditioned factor
       continue;
     }
-    if (near_edge()) break;
     finish();
     return true;
   }
@@ -231,17 +229,6 @@ bool Path::inexact() const {
     if (place[h.member_of(v)] >= 0 && std::abs(awake_gradient(v)) > tolerance) return true;
   }
   return false;
-}
-
-// Which of the variables that end on the edge of their box belong to the margin set cannot be told
-// from a solution that rounds, and mu may depend on it. The path, which meets bounds one by one,
-// knows. With a ridge every x has its gradient, and nothing is left open.
-bool Path::near_edge() const {
-  if (!h.ridge.empty()) return false;
-  const auto& margin = h.factor.variables();
-  return std::any_of(margin.begin(), margin.end(), [this](std::size_t v) {
-    return std::min(h.x[v] - h.lo[v], h.hi[v] - h.x[v]) < kEdge * (h.hi[v] - h.lo[v]);
-  });
 }
 
 }  // namespace supple
