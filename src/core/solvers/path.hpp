@@ -84,7 +84,6 @@ class Path {
   void find_changes();
   void find_changes_everywhere();
   void sharpen(const std::vector<std::size_t>& variables);  // F of their members
-  bool inexact() const;
 
   Head& h;
   const std::vector<std::int64_t>& moved;

@@ -5,8 +5,6 @@
 // again. A few rounds mostly settle. Nothing says that they must: if they do not, the state is put
 // back as it was, and the path is followed step by step.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "solvers/path.hpp"
 #include "linalg/watch.hpp"
@@ -24,7 +22,7 @@ bool Path::leap() {
   tolerance = h.rounding();
   // A guess of the margin set that is this poor is not worth going on from.
   const std::size_t too_many = 16 + h.factor.size() / 8;
-  bool all_sides = open_boxes(), refined = false;
+  bool all_sides = open_boxes();
   for (int round = 0; round < kRounds && changes.size() <= too_many && made <= 2 * too_many;
        ++round) {
     look();
@@ -34,10 +32,6 @@ bool Path::leap() {
     find_changes();
     if (changes.empty()) find_changes_everywhere();
     if (!changes.empty()) continue;
-    if (!refined && inexact()) {
-      refined = all_sides = true;  // one step more makes up for an ill-conditioned factor
-      continue;
-    }
     finish();
     return true;
   }
@@ -217,18 +211,6 @@ void Path::sharpen(const std::vector<std::size_t>& variables) {
   for (std::size_t m : chosen)
     for (std::size_t v = m * h.per; v < (m + 1) * h.per && place[m] >= 0; ++v)
       g[static_cast<std::size_t>(place[m]) * h.per + v % h.per] = h.gradient(v);
-}
-
-// The sums miss more than finish() would make up for, or gradients of margin variables that are
-// awake are not 0.
-bool Path::inexact() const {
-  const double rounding = 64.0 * std::numeric_limits<double>::epsilon() * h.F.peak_mass();
-  for (double missing : h.missing())
-    if (std::abs(missing) > rounding) return true;
-  for (std::size_t v : h.factor.variables()) {
-    if (place[h.member_of(v)] >= 0 && std::abs(awake_gradient(v)) > tolerance) return true;
-  }
-  return false;
 }
 
 }  // namespace supple
