@@ -49,7 +49,6 @@ class Path {
   void put_on_side(std::size_t v, Side side);
   void set_side(std::size_t v, Side side);  // and let it move as its bound there does
   void drive(std::size_t v, double rate);   // bound variable v moves at this rate from now on
-  void leave_no_rounding(double stopped);
   bool refill_groups();  // false: a group cannot meet its target
   void enter(std::size_t v);
   void leave(std::size_t v, Side side);

@@ -19,23 +19,9 @@ void Path::drive(std::size_t v, double new_speed) {
   moving += (new_speed != 0.0) - (speed[v] != 0.0);
   speed[v] = new_speed;
   q_changed = true;
-  if (new_speed == 0.0) leave_no_rounding(std::abs(change));
-}
-
-// A fast variable has stopped: what it added to q is gone but for rounding, which may be large
-// beside what the slower ones add. Then sum up q again.
-void Path::leave_no_rounding(double stopped) {
-  double fastest = 0.0;
-  for (std::int64_t k : moved) fastest = std::max(fastest, std::abs(speed[k]));
-  if (stopped <= 100.0 * fastest) return;
-  std::fill(q.begin(), q.end(), 0.0);
+  if (moving > 0) return;
+  std::fill(q.begin(), q.end(), 0.0);  // leave no rounding
   bound_rate.fill(0.0);
-  if (moving == 0) return;
-  for (std::size_t v : moved) {
-    if (speed[v] == 0.0) continue;
-    simd().axpy(speed[v], h.member_row(h.member_of(v), buffer), q.data(), q.size());
-    bound_rate[h.group[v]] += speed[v];
-  }
 }
 
 double Path::sign_of(std::size_t v) const {
