@@ -128,7 +128,7 @@ void Path::move(double dt) {
   for (std::size_t i = 0; i < margin.size(); ++i) h.x[margin[i]] += dt * dx[i];
   for (std::size_t e = 0; e < h.n_groups; ++e) h.mu[e] += dt * dmu[e];
   simd().axpy(dt, rate.data(), g.data(), g.size());
-  if (!asleep.empty()) {
+  if (!all_awake()) {
     dirty = true;
     simd().axpy(dt, dx_block.data(), pending.data(), pending.size());
     simd().axpy(dt, q.data(), pending_q.data(), pending_q.size());

@@ -59,6 +59,7 @@ class Path {
   void wake(double radius);
   void wake_member(std::size_t m);
   void add_awake(std::size_t m);
+  bool all_awake() const { return awake.size() == h.members(); }
   void settle_members();  // bring F of all members up to date
   void tell_asleep();     // what is pending
   bool on_margin(std::size_t m) const;
@@ -102,8 +103,8 @@ class Path {
   AlignedVector dx_block;
   PerGroup dmu{};
 
-  std::vector<std::int64_t> awake, asleep;  // members
-  std::vector<std::int64_t> place;          // k: awake[k]; -1 - k: asleep[k]
+  std::vector<std::int64_t> awake;  // members
+  std::vector<std::int64_t> place;  // in `awake`, or -1
   // per awake variable, `per` for each member in the order of `awake`
   std::vector<double> g, rate, sign;
   std::vector<double> dF;                  // per awake member

@@ -83,7 +83,7 @@ void Path::exchange(std::size_t v) {
   }
   by_variable[v] = 0.0;
   simd().axpy(1.0, dx_block.data(), pending.data(), pending.size());
-  dirty = !asleep.empty();
+  dirty = !all_awake();
   const Side at = slid.upper ? Side::upper : Side::lower;
   if (slid.arrived == v) return set_side(v, at);
   leave(slid.arrived, at);
@@ -96,7 +96,7 @@ bool Path::refill_groups() {
   for (std::size_t e = 0; e < h.n_groups; ++e) {
     const double need = target_rate[e] - bound_rate[e];
     if (h.factor.has_group(e) || std::abs(need) <= 1e-14 * std::abs(target_rate[e])) continue;
-    if (!asleep.empty()) wake(std::numeric_limits<double>::infinity());
+    if (!all_awake()) wake(std::numeric_limits<double>::infinity());
     const Side able = need > 0.0 ? Side::lower : Side::upper;
     const double sense = need > 0.0 ? 1.0 : -1.0;
     double smallest = 0.0;
@@ -138,8 +138,7 @@ void Path::give_columns(const std::vector<std::size_t>& entering) {
 void Path::wake(double radius) {
   settle_members();
   awake.clear();
-  asleep.clear();
-  place.resize(h.members());
+  place.assign(h.members(), -1);
   g.clear();
   sign.clear();
   g.reserve(h.variables());
@@ -152,17 +151,12 @@ void Path::wake(double radius) {
       near |= speed[v] != 0.0;
       near |= (side[v] != Side::frozen) & (std::abs(h.gradient(v)) <= radius);
     }
-    if (everyone || (near & !on_margin)) {
-      add_awake(m);
-    } else {
-      place[m] = -1 - static_cast<std::int64_t>(asleep.size());
-      asleep.push_back(m);
-    }
+    if (everyone || (near & !on_margin)) add_awake(m);
   }
   dF.resize(awake.size());
   rate.resize(g.size());
   pending.assign(h.block.columns(), 0.0);
-  pending_q.assign(asleep.empty() ? 0 : h.members(), 0.0);
+  pending_q.assign(all_awake() ? 0 : h.members(), 0.0);
 }
 
 bool Path::on_margin(std::size_t m) const {
@@ -181,10 +175,6 @@ void Path::add_awake(std::size_t m) {
 void Path::wake_member(std::size_t m) {
   if (dirty)
     h.F.shift(m, simd().dot(h.block.row(m), pending.data(), h.block.columns()) + pending_q[m]);
-  const auto hole = static_cast<std::size_t>(-1 - place[m]);
-  asleep[hole] = asleep.back();
-  place[asleep[hole]] = place[m];
-  asleep.pop_back();
   add_awake(m);
   dF.resize(awake.size());
   rate.resize(g.size());
@@ -207,7 +197,8 @@ void Path::tell_asleep() {
   for (std::size_t j = 0; j < pending.size() && !moved.empty(); ++j)
     if (const std::int64_t v = h.block.variables()[j]; v != MarginBlock::kGone)
       moved[v] = pending[j];
-  for (std::size_t m : asleep) {
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    if (place[m] >= 0) continue;
     if (on_margin(m) && !look) {
       const std::size_t v = side[m * h.per] == Side::margin ? m * h.per : m * h.per + 1;
       h.F.shift(m, mu_settled[h.group[v]] - h.mu[h.group[v]]);
