@@ -276,36 +276,4 @@ struct Released {
   ~Released() { head.release(); }
 };
 
-struct PathResult {
-  bool finished;
-  std::int64_t breakpoints;
-  bool leapt = false;  // straight to the end
-};
-
-// Make a move along the path of optima.
-PathResult follow_path(Head& head, const Move& move);
-
-struct SmoResult {
-  bool converged;
-  std::int64_t iterations;
-};
-
-SmoResult smo(Head& head, double eps, std::int64_t max_iterations);
-
-// The same by blocks, for kernels whose rows the core computes itself. If a polish follows, members
-// that were set aside may be left stale.
-SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-                    bool polish_follows);
-
-struct PolishResult {
-  bool finished;
-  std::int64_t rounds;
-};
-
-enum class Pace { several, one };  // violators that enter the margin set at a time
-
-// Ends when no KKT violation exceeds `goal`, or when none exceeds `floor` (what rounding permits)
-// and the violations fall no more.
-PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds);
-
 }  // namespace supple

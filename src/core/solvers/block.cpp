@@ -12,6 +12,7 @@
 #include "kernels/row_cache.hpp"
 #include "linalg/threads.hpp"
 #include "linalg/watch.hpp"
+#include "solvers/smo.hpp"
 #include "solvers/working_set.hpp"
 
 namespace supple {

@@ -5,6 +5,7 @@
 
 #include "linalg/watch.hpp"
 #include "solvers/pair_step.hpp"
+#include "solvers/smo.hpp"
 
 namespace supple {
 

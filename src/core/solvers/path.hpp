@@ -25,6 +25,15 @@ struct Event {
   double rate = 0.0;  // among simultaneous events the fastest is taken
 };
 
+struct PathResult {
+  bool finished;
+  std::int64_t breakpoints;
+  bool leapt = false;  // straight to the end
+};
+
+// Make a move along the path of optima.
+PathResult follow_path(Head& head, const Move& move);
+
 class Path {
  public:
   Path(Head& head, const Move& move);

@@ -10,6 +10,17 @@
 
 namespace supple {
 
+enum class Pace { several, one };  // violators that enter the margin set at a time
+
+struct PolishResult {
+  bool finished;
+  std::int64_t rounds;
+};
+
+// Ends when no KKT violation exceeds `goal`, or when none exceeds `floor` (what rounding permits)
+// and the violations fall no more.
+PolishResult polish(Head& head, double goal, double floor, Pace pace, std::int64_t max_rounds);
+
 class Polish {
  public:
   Polish(Head& head, double goal, double floor, Pace pace)

@@ -1,8 +1,8 @@
 // Sequential minimal optimisation on the signed QP, with kernel rows in double precision. Starts
 // from any feasible x.
 #include "linalg/watch.hpp"
-#include "qp/head.hpp"
 #include "solvers/pair_step.hpp"
+#include "solvers/smo.hpp"
 
 namespace supple {
 

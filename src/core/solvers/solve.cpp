@@ -4,6 +4,10 @@
 #include <cmath>
 #include <optional>
 
+#include "solvers/path.hpp"
+#include "solvers/polish.hpp"
+#include "solvers/smo.hpp"
+
 namespace supple {
 
 namespace {
