@@ -16,8 +16,8 @@ void MarginBlock::clear() {
 }
 
 void MarginBlock::reserve(std::size_t rows, std::size_t columns) {
-  if (enough(rows, columns)) return;
-  const std::size_t stride = stride_with(columns);
+  if (columns <= stride_ && rows * stride_ <= value_.capacity()) return;
+  const std::size_t stride = columns <= stride_ ? stride_ : stride_for(columns);
   AlignedVector grown;
   grown.reserve(with_room(rows) * stride);
   grown.resize(rows_ * stride);

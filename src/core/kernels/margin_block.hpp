@@ -35,20 +35,10 @@ class MarginBlock {
     return with_room(rows) * stride_for(columns) * sizeof(double);
   }
   std::size_t bytes() const { return value_.capacity() * sizeof(double); }
-  std::size_t bytes_with(std::size_t rows, std::size_t columns) const {  // after reserve()
-    return enough(rows, columns) ? bytes()
-                                 : with_room(rows) * stride_with(columns) * sizeof(double);
-  }
 
  private:
   static std::size_t with_room(std::size_t n) { return n + n / 8 + 16; }
   static std::size_t stride_for(std::size_t columns) { return with_room(columns) / 8 * 8; }
-  std::size_t stride_with(std::size_t columns) const {
-    return columns <= stride_ ? stride_ : stride_for(columns);
-  }
-  bool enough(std::size_t rows, std::size_t columns) const {
-    return columns <= stride_ && rows * stride_ <= value_.capacity();
-  }
   double* at(std::size_t row) { return value_.data() + row * stride_; }
 
   std::vector<std::int64_t> variables_;  // per column

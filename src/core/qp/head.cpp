@@ -286,16 +286,12 @@ bool Head::jump(const Move& move) {
       missing[e] = 0.0;
     }
     if (missing[e] == 0.0) continue;
-    // A heap: often a few variables suffice.
-    using Candidate = std::pair<double, std::size_t>;
-    std::vector<Candidate> heap;
+    std::vector<std::pair<double, std::size_t>> able;
     for (std::size_t v = 0; v < variables(); ++v)
-      if (group[v] == e && room(v) > 0.0) heap.emplace_back(sign * slope(v), v);
-    std::make_heap(heap.begin(), heap.end(), std::greater<Candidate>());
-    while (missing[e] != 0.0 && !heap.empty()) {
-      std::pop_heap(heap.begin(), heap.end(), std::greater<Candidate>());
-      const std::size_t v = heap.back().second;
-      heap.pop_back();
+      if (group[v] == e && room(v) > 0.0) able.emplace_back(sign * slope(v), v);
+    std::sort(able.begin(), able.end());
+    for (std::size_t k = 0; k < able.size() && missing[e] != 0.0; ++k) {
+      const std::size_t v = able[k].second;
       const double step = std::min(room(v), std::abs(missing[e]));
       x[v] = step == room(v) ? (sign > 0.0 ? hi[v] : lo[v]) : x[v] + sign * step;
       missing[e] -= sign * step;

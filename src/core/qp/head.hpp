@@ -173,14 +173,8 @@ struct Head {
   // F from scratch if it is worn; the factor is dropped if it keeps the rounding of larger values.
   void renew();
   void forget_factor();  // factor and block will be built again
-  // The variables inside their box, with what the factor needs to know.
-  struct Margin {
-    std::vector<std::int64_t> variables, groups;
-    Slots slots;
-    double sigma = 1.0;  // the mean of their K_vv
-  };
-  Margin margin_inside() const;
-  void build_factor();  // anew, of these; empty if some depend on others
+  // Anew, of the variables inside their box; empty if some depend on others.
+  void build_factor();
   // Variables inside their box that the factor does not hold, and others that it holds.
   struct MarginChanges {
     std::vector<std::size_t> joined, left;

@@ -8,34 +8,27 @@
 
 namespace supple {
 
-Head::Margin Head::margin_inside() const {
-  Margin margin;
-  double sum = 0.0;
-  for (std::size_t v = variables(); v-- > 0;)
-    if (inside(v)) margin.variables.push_back(v);
+void Head::build_factor() {
+  Slots margin, groups;
+  for (std::size_t v = 0; v < variables(); ++v)
+    if (inside(v)) margin.push_back(v);
+  if (margin.empty()) return;
   // Any order will do, but the end of the factor is where a removal is cheap, and those next to a
   // bound are mostly the first to go.
   const auto to_bound = [&](std::size_t v) { return std::min(x[v] - lo[v], hi[v] - x[v]); };
-  std::stable_sort(margin.variables.begin(), margin.variables.end(),
+  std::stable_sort(margin.begin(), margin.end(),
                    [&](std::int64_t a, std::int64_t b) { return to_bound(a) > to_bound(b); });
-  for (std::size_t v : margin.variables) {
-    margin.groups.push_back(group[v]);
-    margin.slots.push_back(slot[member_of(v)]);
+  double sum = 0.0;
+  for (std::size_t v : margin) {
+    groups.push_back(group[v]);
     sum += diagonal(v);
   }
-  if (sum > 0.0) margin.sigma = sum / static_cast<double>(margin.slots.size());
-  return margin;
-}
-
-void Head::build_factor() {
-  const Margin margin = margin_inside();
-  if (margin.slots.empty()) return;
-  factor.build(margin.variables.data(), margin.groups.data(), margin.slots.size(), margin.sigma,
-               gram.threads, [&](double* upper, std::size_t stride) {
-                 gram.among(margin.slots, upper, stride);
-                 if (ridge.empty()) return;
-                 for (std::size_t i = 0; i < margin.variables.size(); ++i)
-                   upper[i * stride + i] += ridge[margin.variables[i]];
+  const double sigma = sum > 0.0 ? sum / static_cast<double>(margin.size()) : 1.0;
+  factor.build(margin.data(), groups.data(), margin.size(), sigma, gram.threads,
+               [&](double* upper, std::size_t stride) {
+                 gram.among(slots_of(margin), upper, stride);
+                 for (std::size_t i = 0; i < margin.size(); ++i)
+                   upper[i * stride + i] += ridge_of(margin[i]);
                });
 }
 
@@ -71,7 +64,8 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
   for (std::size_t k = 0; k < entering.size(); ++k) {
     const std::size_t v = entering[k];
     slots.push_back(slot[member_of(v)]);
-    entries.push_back({static_cast<std::int64_t>(v), group[v], right_sides.empty() ? 0.0 : right_sides[k]});
+    const double right_side = right_sides.empty() ? 0.0 : right_sides[k];
+    entries.push_back({static_cast<std::int64_t>(v), group[v], right_side});
   }
   Slots own(slots.end() - entering.size(), slots.end());
   if (block.columns() > 0 && 2 * members() > gram.size())  // it will need their rows
@@ -166,8 +160,8 @@ void Head::append_columns(const std::vector<std::int64_t>& entering) {
 }
 
 void Head::hold_block(std::size_t rows, std::size_t columns) {
-  gram.hold(block, block.bytes_with(rows, columns));
   block.reserve(rows, columns);
+  gram.hold(block, block.bytes());
 }
 
 Slots Head::slots_of(const std::vector<std::int64_t>& some) const {
