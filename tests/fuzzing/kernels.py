@@ -6,6 +6,9 @@ import numpy as np
 
 WIDE = np.longdouble
 DISTANCES = ("rbf", "laplacian", "matern32", "matern52")  # kernels of these
+# The core takes exp(-t) for 0 where it is near or below the smallest normal number. As sizes are
+# multiplied by the rounding of float64, this size allows for an error of exp(-708) or 3e-308.
+FLUSHED = np.exp(WIDE(-708)) / np.finfo(float).eps
 
 
 class KernelFailure(Exception):
@@ -56,7 +59,7 @@ def kernel_matrix(kernel, params: dict, A, B) -> tuple[np.ndarray, np.ndarray]:
         if kernel.startswith("matern"):
             t = np.sqrt(2 * int(kernel[-2]) * t)
         K = np.exp(-t) * {"matern32": 1 + t, "matern52": 1 + t + t * t / 3}.get(kernel, 1)
-        return K, K * (1 + t)
+        return K, np.maximum(K * (1 + t), FLUSHED)
     inner, size = A @ B.T, np.abs(A) @ np.abs(B).T
     if kernel == "linear":
         return inner, size
