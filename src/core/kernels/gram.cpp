@@ -179,19 +179,13 @@ void Gram::clear() {
 }
 
 double Gram::largest_diagonal() const {
-  double largest = largest_;
-  if (largest < 0.0) {
-    largest = 0.0;
-    for (double value : diagonal_) largest = std::max(largest, std::abs(value));
-    largest_ = largest;
-  }
+  if (constant_diagonal() && size() > 0) return std::abs(diagonal_[0]);
+  double largest = 0.0;
+  for (double value : diagonal_) largest = std::max(largest, std::abs(value));
   return largest;
 }
 
 void Gram::appended(const double* diagonal, std::size_t count) {
-  if (largest_ >= 0.0)
-    for (std::size_t k = 0; k < count; ++k)
-      largest_ = std::max(largest_.load(), std::abs(diagonal[k]));
   diagonal_.insert(diagonal_.end(), diagonal, diagonal + count);
   entries_.resize(entries_.size() + count);
   if (keep_all_rows)
@@ -201,7 +195,6 @@ void Gram::appended(const double* diagonal, std::size_t count) {
 void Gram::remove(std::size_t slot) {
   const std::size_t last = entries_.size() - 1;
   evict(slot);
-  if (std::abs(diagonal_[slot]) == largest_) largest_ = -1.0;
   for (std::size_t other : used_) {
     Entry& entry = entries_[other];
     if (entry.valid > last)
@@ -224,7 +217,6 @@ void Gram::truncate(std::size_t size) {
   for (std::size_t other : used_) entries_[other].valid = std::min(entries_[other].valid, size);
   entries_.resize(size);
   diagonal_.resize(size);
-  largest_ = -1.0;
 }
 
 void FunctionGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {

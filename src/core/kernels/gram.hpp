@@ -90,8 +90,6 @@ class Gram {
   virtual void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) = 0;
   void appended(const double* diagonal, std::size_t count);
   std::vector<double> diagonal_;
-  // Of diagonal_, or negative: not known. Several readers may find it at once.
-  mutable std::atomic<double> largest_ = -1.0;
   mutable std::atomic<std::uint64_t> evaluations_ = 0;
 
  private:

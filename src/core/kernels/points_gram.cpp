@@ -13,7 +13,6 @@ void PointsGram::set_kernel(const Kernel& kernel) {
   kernel_ = kernel;
   release();
   clear();
-  largest_ = -1.0;
   for (std::size_t slot = 0; slot < size(); ++slot) diagonal_[slot] = diagonal_value(slot);
 }
 
