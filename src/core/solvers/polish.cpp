@@ -167,7 +167,14 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     stalls_ = turned_away_ && idle > 0 ? stalls_ + 1 : 0;
     turned_away_ = false;
     if (stalls_ > 1 || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
-    if (room == 1) pair_up(found);
+    if (room == 1 && pace_ == Pace::several) {
+      h.F.catch_up();
+      sharpen();
+      found = worst_violators();
+    }
+    // Where its group has no margin variable, the worst could not move without the others.
+    if (room == 1 && !found.empty() && h.factor.has_group(h.group[found[0].variable]))
+      found.resize(1);
     full_ = false;
     admit_several(found, room == 1 ? found.size() : room);
     newton();

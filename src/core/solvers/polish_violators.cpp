@@ -46,21 +46,4 @@ std::vector<Polish::Violator> Polish::worst_violators() const {
   return found;
 }
 
-// The worst violator alone; where its group has no margin variable, with the worst of the other
-// direction, as it could not move without.
-void Polish::pair_up(std::vector<Violator>& found) const {
-  if (found.empty()) return;
-  const std::size_t worst = found[0].variable, group = h.group[worst];
-  const auto partner = std::find_if(found.begin(), found.end(), [&](const Violator& other) {
-    return h.group[other.variable] == group &&
-           (h.gradient(other.variable) > 0.0) != (h.gradient(worst) > 0.0);
-  });
-  if (h.factor.has_group(group) || partner == found.end()) {
-    found.resize(1);
-  } else {
-    found[1] = *partner;
-    found.resize(2);
-  }
-}
-
 }  // namespace supple
