@@ -150,11 +150,10 @@ PolishResult Polish::run(std::int64_t max_rounds) {
         worst > kFar * h.magnitude(h.F.values()))
       break;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
-      if (h.F.behind()) {
+      if (h.F.has_stale()) {
         sync_stale();
         continue;
       }
-      h.F.clear_stale();
       drop_edges();
       h.make_canonical();
       return {true, round_};
@@ -180,7 +179,6 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   }
   sync_expansion();
   sync_stale();
-  h.F.clear_stale();
   drop_edges();
   h.make_canonical();
   return {false, round_};
