@@ -173,6 +173,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     // Where its group has no margin variable, the worst could not move without the others.
     if (room == 1 && !found.empty() && h.factor.has_group(h.group[found[0].variable]))
       found.resize(1);
+    if (room > 1) pass_over_copies(found);
     full_ = false;
     admit_several(found, room == 1 ? found.size() : room);
     newton();

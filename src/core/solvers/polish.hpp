@@ -42,6 +42,7 @@ class Polish {
   static bool worse(const Violator& a, const Violator& b) { return a.size > b.size; }
   std::vector<Violator> violators() const;  // worst first; sharpen() has seen all of them
   std::vector<Violator> worst_violators() const;
+  void pass_over_copies(std::vector<Violator>& found) const;
 
   // --- polish.cpp: x and the margin set ---
   void sync_factor();

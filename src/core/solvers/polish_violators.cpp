@@ -2,10 +2,18 @@
 // and where it may decide who violates. Members that the block solver has left stale wait until
 // nothing else is to be done.
 #include <algorithm>
+#include <cmath>
+#include <set>
 
 #include "solvers/polish.hpp"
 
 namespace supple {
+
+namespace {
+
+constexpr double kClear = 256.0;  // roundings from which on equal gradients are no accident
+
+}  // namespace
 
 double Polish::violation(std::size_t v) const {
   return h.x[v] <= h.lo[v] ? -h.gradient(v) : h.gradient(v);
@@ -46,6 +54,24 @@ std::vector<Polish::Violator> Polish::worst_violators() const {
   }
   std::sort(found.begin(), found.end(), worse);
   return found;
+}
+
+// The same example may be there many times. One of them is enough: the others depend on it and
+// violate no more when it has been solved for. Till then all of them have the same gradient. Another
+// example with that gradient enters a round later.
+void Polish::pass_over_copies(std::vector<Violator>& found) const {
+  if (!h.ridge.empty()) return;  // each copy has an x of its own
+  const double rounding = 4.0 * h.rounding();
+  std::set<double> taken;
+  for (double g : g_)
+    if (std::abs(g) > goal_) taken.insert(std::abs(g));
+  const auto is_taken = [&](const Violator& one) {
+    const auto same = taken.lower_bound(one.size - rounding);
+    if (same != taken.end() && *same <= one.size + rounding) return one.size > kClear * rounding;
+    taken.insert(one.size);
+    return false;
+  };
+  std::erase_if(found, is_taken);
 }
 
 void Polish::sync_expansion() {
