@@ -14,7 +14,6 @@ static inline std::size_t padded(std::size_t n) { return (n + kLanes - 1) / kLan
 template <typename T>
 inline constexpr std::size_t kQueries = 64 / sizeof(T);
 inline constexpr std::size_t kFeaturesTogether = 256;  // whose terms go to one sum
-inline constexpr std::size_t kLeaving = 32;  // rows that others take up at a time
 
 // What a kernel may be computed from.
 enum class Base { dot, squared_distance, l1_distance };
@@ -68,12 +67,11 @@ struct Simd {
   const char* name;
   double (*dot)(const double* a, const double* b, std::size_t n);
   void (*axpy)(double alpha, const double* x, double* y, std::size_t n);
-  // The rows of an upper triangle take up what up to kLeaving others, `gone` in ascending order,
-  // hold, so that U'U keeps its value without them; their columns are 0. Row i is turned against
-  // row gone[l] < i by c = cosine[l * n + i] and s = sine[l * n + i], l after l:
-  // (x, y) <- (c x + s y, c y - s x), y being of row gone[l].
-  void (*absorb)(double* upper, std::size_t stride, const std::size_t* gone, std::size_t count,
-                 std::size_t n, double* cosine, double* sine);
+  // The rows of an upper triangle take up what row `gone` holds, so that U'U keeps its value without
+  // it; its column is 0. Row i is turned against it by c = cosine[i] and s = sine[i]:
+  // (x, y) <- (c x + s y, c y - s x), y being of row gone.
+  void (*absorb)(double* upper, std::size_t stride, std::size_t gone, std::size_t n, double* cosine,
+                 double* sine);
   // z <- U^-T z and z <- U^-1 z for an upper triangle U, row-major, n rows. The former takes
   // `count` vectors z, each z_stride after the one before; eight cost little more than one.
   void (*solve_transposed)(const double* upper, std::size_t stride, std::size_t n, double* z,

@@ -100,65 +100,36 @@ void Factor::dependence(std::vector<double>& weights) {
   for (std::size_t k = 0; k < size(); ++k) weights[k] = work_[rows_[k]];
 }
 
-void Factor::remove(const std::vector<std::size_t>& variables, const std::vector<double>& shares) {
-  std::vector<Leaving> leaving;
-  for (std::size_t k = 0; k < variables.size(); ++k) {
-    const auto at = std::find(variables_.begin(), variables_.end(), variables[k]);
-    if (at == variables_.end()) throw std::logic_error("a variable left a factor without it");
-    leaving.push_back({static_cast<std::size_t>(at - variables_.begin()),
-                       shares.empty() ? 0.0 : shares[k]});
-  }
-  std::sort(leaving.begin(), leaving.end(),
-            [](const Leaving& a, const Leaving& b) { return a.position < b.position; });
-  for (std::size_t end = leaving.size(); end > 0;) {  // from behind: the others keep their places
-    look();
-    const std::size_t first = end > kLeaving ? end - kLeaving : 0;
-    remove({leaving.data() + first, end - first});
-    end = first;
-  }
+void Factor::remove(std::size_t variable, double share) {
+  look();
+  const auto found = std::find(variables_.begin(), variables_.end(), variable);
+  if (found == variables_.end()) throw std::logic_error("a variable left a factor without it");
+  const std::ptrdiff_t position = found - variables_.begin();
+  const std::size_t n = empty_.size(), gone = rows_[position], group = groups_[position];
+  auto& r = v_[kMaxGroups];
+  // All rows lose this column, and the rows below take up the row that goes.
+  for (std::size_t i = 0; i <= gone; ++i) r[i] += share * row(i)[gone];
+  for (std::size_t i = 0; i < gone; ++i) row(i)[gone] = 0.0;
+  work_.resize(2 * n);
+  double *cosine = work_.data(), *sine = cosine + n;
+  simd().absorb(upper_.data(), stride_, gone, n, cosine, sine);
+  for (std::size_t i = gone + 1; i < n; ++i)
+    for (auto& v : v_) {
+      const double x = v[i], y = v[gone];
+      v[i] = cosine[i] * x + sine[i] * y;
+      v[gone] = cosine[i] * y - sine[i] * x;
+    }
+  empty_[gone] = 1;
+  std::fill(row(gone) + gone, row(gone) + n, 0.0);
+  row(gone)[gone] = 1.0;
+  for (auto& v : v_) v[gone] = 0.0;
+  simd().axpy(-share * sigma_, v_[group].data(), r.data(), n);  // K, not K~
+  --members_[group];
+  variables_.erase(found);
+  groups_.erase(groups_.begin() + position);
+  rows_.erase(rows_.begin() + position);
   resize(rows_.empty() ? 0 : rows_.back() + 1);  // what came late is likely to leave soon
   if (empty_.size() > size() + size() / 8 + 8) squeeze();
-}
-
-void Factor::remove(std::span<const Leaving> leaving) {
-  const std::size_t n = empty_.size(), count = leaving.size();
-  std::size_t gone[kLeaving];
-  for (std::size_t l = 0; l < count; ++l) gone[l] = rows_[leaving[l].position];
-  auto& r = v_[kMaxGroups];
-  // All rows lose these columns, and the rows below take up the rows that go.
-  for (std::size_t i = 0; i <= gone[count - 1]; ++i)
-    for (std::size_t l = 0; l < count; ++l) {
-      if (i > gone[l]) continue;
-      r[i] += leaving[l].share * row(i)[gone[l]];
-      if (i < gone[l]) row(i)[gone[l]] = 0.0;
-    }
-  work_.resize(2 * count * n);
-  double *cosine = work_.data(), *sine = cosine + count * n;
-  simd().absorb(upper_.data(), stride_, gone, count, n, cosine, sine);
-  for (std::size_t l = 0; l < count; ++l)
-    for (std::size_t i = gone[l] + 1; i < n; ++i) {
-      const double c = cosine[l * n + i], s = sine[l * n + i];
-      for (auto& v : v_) {
-        const double x = v[i], y = v[gone[l]];
-        v[i] = c * x + s * y;
-        v[gone[l]] = c * y - s * x;
-      }
-    }
-  for (std::size_t l = 0; l < count; ++l) {
-    empty_[gone[l]] = 1;
-    std::fill(row(gone[l]) + gone[l], row(gone[l]) + n, 0.0);
-    row(gone[l])[gone[l]] = 1.0;
-    for (auto& v : v_) v[gone[l]] = 0.0;
-  }
-  for (std::size_t l = count; l-- > 0;) {
-    const std::size_t group = groups_[leaving[l].position];
-    simd().axpy(-leaving[l].share * sigma_, v_[group].data(), r.data(), n);  // K, not K~
-    --members_[group];
-    const auto at = static_cast<std::ptrdiff_t>(leaving[l].position);
-    variables_.erase(variables_.begin() + at);
-    groups_.erase(groups_.begin() + at);
-    rows_.erase(rows_.begin() + at);
-  }
 }
 
 void Factor::resize(std::size_t n) {

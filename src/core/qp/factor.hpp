@@ -11,7 +11,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <vector>
 
 #include "linalg/aligned.hpp"
@@ -44,10 +43,9 @@ class Factor {
   // on those present, its Schur complement being no more than rounding; it and those after it are
   // not appended.
   bool append(const std::vector<Entry>& entries, const double* columns);
-  // Remove variables; for each, its share (0 if there are none) times its kernel values with the
-  // others is added to r.
-  // Their U^-T times them comes with the rotations.
-  void remove(const std::vector<std::size_t>& variables, const std::vector<double>& shares);
+  // Remove a variable; its share times its kernel values with the others is added to r. Their U^-T
+  // times them comes with the rotations.
+  void remove(std::size_t variable, double share);
   void rename(std::int64_t from, std::int64_t to);
   // The direction of the refused variable: K~_SS^-1 k~, valid after append() of one returned false.
   void dependence(std::vector<double>& weights);
@@ -71,12 +69,7 @@ class Factor {
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
   const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
   void reserve(std::size_t count);
-  struct Leaving {
-    std::size_t position;
-    double share;
-  };
-  void remove(std::span<const Leaving> leaving);  // ascending, at most kLeaving
-  void resize(std::size_t n);                     // rows
+  void resize(std::size_t n);  // rows
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   // Vectors inside have an entry for each row, 0 for empty ones.

@@ -223,12 +223,11 @@ struct Head {
   bool enter_margin(std::size_t v, double right_side = 0.0) {
     return enter_margin(std::vector{v}, {right_side});
   }
-  // Out of it; for the shares, 0 if there are none, see Factor::remove.
-  void leave_margin(const std::vector<std::size_t>& leaving,
-                    const std::vector<double>& shares = {}) {
-    factor.remove(leaving, shares);
+  // Out of it; for the share see Factor::remove.
+  void leave_margin(std::size_t v, double share = 0.0) { factor.remove(v, share); }
+  void leave_margin(const std::vector<std::size_t>& leaving) {
+    for (std::size_t v : leaving) leave_margin(v);
   }
-  void leave_margin(std::size_t v, double share = 0.0) { leave_margin(std::vector{v}, {share}); }
   // Where enter_margin(v) was false, v depends on the margin set: if the others balance it, it
   // moves without a change of any gradient. It does so here, with x of all of them, until one meets
   // a bound: up (sense = 1), down (-1), or by default inward from a bound, else downhill. A ridge
