@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <stdexcept>
 
-#include "linalg/cholesky.hpp"
 #include "linalg/simd.hpp"
+#include "linalg/threads.hpp"
 #include "linalg/watch.hpp"
 
 namespace supple {
@@ -16,7 +15,6 @@ namespace {
 // A Schur complement below this share of the diagonal, times the size of the factor, is lost in
 // rounding.
 constexpr double kDependent = 8.0 * std::numeric_limits<double>::epsilon();
-constexpr double kWellConditioned = 1e-9;  // squared pivots, relative to the largest entry
 }  // namespace
 
 void Factor::clear() {
@@ -38,22 +36,25 @@ void Factor::reserve(std::size_t count) {
   stride_ = stride;
 }
 
-void Factor::forward(double* z, std::size_t count, std::size_t z_stride) const {
-  constexpr std::size_t kTogether = 32;  // enough for a pass over the factor, which takes a while
-  for (std::size_t k = 0; k < count; k += kTogether) {
-    look();
-    simd().solve_transposed(upper_.data(), stride_, empty_.size(), z + k * z_stride, z_stride,
-                            std::min(kTogether, count - k));
-  }
+void Factor::forward(double* z, std::size_t count, std::size_t z_stride,
+                     std::size_t threads) const {
+  constexpr std::size_t kTogether = 8;
+  share(threads, count, kTogether, [&](std::size_t from, std::size_t to) {
+    for (std::size_t k = from; k < to; k += kTogether) {
+      look();
+      simd().solve_transposed(upper_.data(), stride_, empty_.size(), z + k * z_stride, z_stride,
+                              std::min(kTogether, to - k));
+    }
+  });
 }
 
 void Factor::backward(double* z) const { simd().solve(upper_.data(), stride_, empty_.size(), z); }
 
-bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
+bool Factor::append(std::span<const Entry> entries, const double* columns, std::size_t threads) {
   const std::size_t before = size(), n = empty_.size(), stride = n + entries.size();
-  // Vectors that are solved for come cheaper in eights and sixteens, even if some are empty.
-  const std::size_t rest = entries.size() % 16;
-  const std::size_t solved = entries.size() + (rest > 8 ? 16 - rest : rest > 4 ? 8 - rest : 0);
+  // Vectors that are solved for come cheaper in eights, even if some are empty.
+  const std::size_t rest = entries.size() % 8;
+  const std::size_t solved = entries.size() + (rest > 4 ? 8 - rest : 0);
   work_.assign(solved * stride, 0.0);
   for (std::size_t e = 0; e < entries.size(); ++e) {
     const double* column = columns + e * (before + entries.size());
@@ -63,7 +64,7 @@ bool Factor::append(const std::vector<Entry>& entries, const double* columns) {
     for (std::size_t k = 0; k <= e; ++k)
       w[n + k] = column[before + k] + (entries[k].group == entries[e].group ? sigma_ : 0.0);
   }
-  forward(work_.data(), solved, stride);
+  forward(work_.data(), solved, stride, threads);
   reserve(stride);
   std::size_t appended = 0;
   for (; appended < entries.size(); ++appended) {
@@ -214,31 +215,21 @@ void Factor::solve_last(const PerGroup& s, std::size_t count, std::vector<double
   for (std::size_t k = 0; k < count; ++k) dx[k] = z[rows_[size() - count + k]];
 }
 
-void Factor::build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-                   double sigma, std::size_t threads, const Fill& fill) {
+void Factor::build(std::span<const Entry> entries, double sigma, std::size_t threads,
+                   const Fill& fill) {
+  constexpr std::size_t kTogether = 32;
   clear();
   sigma_ = sigma;
-  reserve(count);
+  reserve(entries.size());
   fill(row(0), stride_);
-  double largest = 0.0;
-  for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t j = i; j < count; ++j) row(i)[j] += groups[i] == groups[j] ? sigma : 0.0;
-    largest = std::max(largest, row(i)[i]);
-  }
-  if (!cholesky(row(0), count, stride_, threads)) return;
-  for (std::size_t i = 0; i < count; ++i)
-    if (!(row(i)[i] * row(i)[i] > kWellConditioned * largest)) return;
-  variables_.assign(variables, variables + count);
-  groups_.assign(groups, groups + count);
-  rows_.resize(count);
-  std::iota(rows_.begin(), rows_.end(), std::size_t{0});
-  empty_.assign(count, 0);
-  for (std::size_t group : groups_) ++members_[group];
-  for (std::size_t e = 0; e <= kMaxGroups; ++e) {
-    v_[e].assign(count, 0.0);
-    if (e == kMaxGroups || !has_group(e)) continue;
-    for (std::size_t i = 0; i < count; ++i) v_[e][i] = groups_[i] == e ? 1.0 : 0.0;
-    forward(v_[e].data());
+  for (std::size_t first = 0; first < entries.size(); first += kTogether) {
+    tell([&] { return News{Phase::factoring, first, entries.size()}; });
+    const std::size_t end = std::min(entries.size(), first + kTogether);
+    std::vector<double> columns((end - first) * end);
+    for (std::size_t i = 0; i < end; ++i)
+      for (std::size_t j = std::max(i, first); j < end; ++j)
+        columns[(j - first) * end + i] = row(i)[j];
+    if (!append(entries.subspan(first, end - first), columns.data(), threads)) return;
   }
 }
 

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "linalg/aligned.hpp"
@@ -42,7 +43,7 @@ class Factor {
   // then with the entries up to and including itself (the rest is ignored). False when one depends
   // on those present, its Schur complement being no more than rounding; it and those after it are
   // not appended.
-  bool append(const std::vector<Entry>& entries, const double* columns);
+  bool append(std::span<const Entry> entries, const double* columns, std::size_t threads = 1);
   // Remove a variable; its share times its kernel values with the others is added to r. Their U^-T
   // times them comes with the rotations.
   void remove(std::size_t variable, double share);
@@ -58,12 +59,10 @@ class Factor {
   // The same for the last `count` variables alone, which is cheap: U is triangular.
   void solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const;
 
-  // Factor anew; fill(upper, stride) writes the kernel values among the variables, row by row from
-  // the diagonal on. Where the system is nearly singular the factor is left empty: to append the
-  // variables tells which of them depend on others.
+  // Anew, up to the first that depends on those before it; fill(upper, stride) writes the kernel
+  // values among the variables, row by row from the diagonal on.
   using Fill = std::function<void(double* upper, std::size_t stride)>;
-  void build(const std::int64_t* variables, const std::int64_t* groups, std::size_t count,
-             double sigma, std::size_t threads, const Fill& fill);
+  void build(std::span<const Entry> entries, double sigma, std::size_t threads, const Fill& fill);
 
  private:
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
@@ -73,8 +72,9 @@ class Factor {
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   // Vectors inside have an entry for each row, 0 for empty ones.
-  void forward(double* z, std::size_t count = 1, std::size_t z_stride = 0) const;  // z <- U^-T z
-  void backward(double* z) const;                                                  // z <- U^-1 z
+  void forward(double* z, std::size_t count, std::size_t z_stride,
+               std::size_t threads) const;  // z <- U^-T z
+  void backward(double* z) const;           // z <- U^-1 z
 
   std::vector<std::int64_t> variables_;
   std::vector<std::size_t> groups_, rows_;  // of the variables; rows_ ascends

@@ -173,7 +173,7 @@ struct Head {
   // F from scratch if it is worn; the factor is dropped if it keeps the rounding of larger values.
   void renew();
   void forget_factor();  // factor and block will be built again
-  // Anew, of the variables inside their box; empty if some depend on others.
+  // Anew, of the variables inside their box, up to the first that depends on those before it.
   void build_factor();
   // Variables inside their box that the factor does not hold, and others that it holds.
   struct MarginChanges {

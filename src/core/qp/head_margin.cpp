@@ -9,7 +9,7 @@
 namespace supple {
 
 void Head::build_factor() {
-  Slots margin, groups;
+  Slots margin;
   for (std::size_t v = 0; v < variables(); ++v)
     if (inside(v)) margin.push_back(v);
   if (margin.empty()) return;
@@ -18,13 +18,14 @@ void Head::build_factor() {
   const auto to_bound = [&](std::size_t v) { return std::min(x[v] - lo[v], hi[v] - x[v]); };
   std::stable_sort(margin.begin(), margin.end(),
                    [&](std::int64_t a, std::int64_t b) { return to_bound(a) > to_bound(b); });
+  std::vector<Factor::Entry> entries;
   double sum = 0.0;
   for (std::size_t v : margin) {
-    groups.push_back(group[v]);
+    entries.push_back({static_cast<std::int64_t>(v), group[v], 0.0});
     sum += diagonal(v);
   }
   const double sigma = sum > 0.0 ? sum / static_cast<double>(margin.size()) : 1.0;
-  factor.build(margin.data(), groups.data(), margin.size(), sigma, gram.threads,
+  factor.build(entries, sigma, gram.threads,
                [&](double* upper, std::size_t stride) {
                  gram.among(slots_of(margin), upper, stride);
                  for (std::size_t i = 0; i < margin.size(); ++i)
