@@ -184,9 +184,8 @@ void bind_head(nb::module_& m) {
         std::vector<double> out(n * n);
         {
           nb::gil_scoped_release release;
-          h.gram.among(slots_of(h, variables), out.data(), n);
-          for (std::size_t i = 0; i < n; ++i)
-            for (std::size_t j = 0; j < i; ++j) out[i * n + j] = out[j * n + i];
+          const Slots slots = slots_of(h, variables);
+          h.gram.values(slots, slots, out.data());
         }
         return to_numpy(std::move(out), {n, n});
       });

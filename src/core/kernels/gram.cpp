@@ -48,14 +48,6 @@ std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>
   return sum;
 }
 
-void Gram::among(const Slots& slots, double* out, std::size_t stride) {
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    tell([&] { return News{Phase::kernel, i, slots.size()}; });
-    const double* all = row(slots[i]);
-    for (std::size_t j = i; j < slots.size(); ++j) out[i * stride + j] = all[slots[j]];
-  }
-}
-
 std::pair<std::size_t, std::size_t> Gram::closest_pair(const Slots& slots, const double* label,
                                                        const double* weight) {
   std::pair<std::size_t, std::size_t> best{0, 0};

@@ -51,8 +51,6 @@ class Gram {
   // at large C the terms exceed their sum by far.
   virtual std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
                                      const Slots& targets);
-  // The kernel matrix among these examples, row by row from the diagonal on.
-  virtual void among(const Slots& slots, double* out, std::size_t stride);
   // For the block solver, where `has_blocks`; else only rows are to be had.
   virtual bool has_blocks() const { return false; }
   virtual std::shared_ptr<const SinglePoints> single(const Slots&) { return nullptr; }
@@ -130,7 +128,6 @@ class PointsGram final : public Gram {
   void values(const Slots& sources, const Slots& targets, double* out) override;
   std::vector<double> expand(const Slots& sources, const std::vector<double>& coef,
                              const Slots& targets) override;
-  void among(const Slots& slots, double* out, std::size_t stride) override;
   bool has_blocks() const override { return !keep_all_rows; }
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
   void release() override {

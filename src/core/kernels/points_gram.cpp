@@ -116,15 +116,18 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
   }
   if (rest.empty()) return;
   const std::shared_ptr<const Points> chosen = choose(targets);
-  Queries<double> queries(points_->n_features(), kQueries<double>);
-  const std::size_t width = padded(targets.size());
-  std::vector<double> values(kQueries<double> * width);
-  for (std::size_t first = 0; first < rest.size(); first += kQueries<double>) {
-    const std::size_t here = pack(rest, first, queries);
-    kernel_values(kernel_, *chosen, queries, 0, targets.size(), values.data(), width);
-    for (std::size_t q = 0; q < here; ++q)
-      std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
-  }
+  share(threads, rest.size(), kQueries<double>, [&](std::size_t from, std::size_t to) {
+    Queries<double> queries(points_->n_features(), kQueries<double>);
+    const std::size_t width = padded(targets.size());
+    std::vector<double> values(kQueries<double> * width);
+    for (std::size_t first = from; first < to; first += kQueries<double>) {
+      look();
+      const std::size_t here = pack(rest, first, queries);
+      kernel_values(kernel_, *chosen, queries, 0, targets.size(), values.data(), width);
+      for (std::size_t q = 0; q < here; ++q)
+        std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
+    }
+  });
   count(rest.size() * targets.size());
 }
 
@@ -191,24 +194,6 @@ std::vector<double> PointsGram::expand_linear(const Slots& sources, const std::v
   choose(targets)->compare(Base::dot, query, 0, targets.size(), out.data(), 0);
   out.resize(targets.size());
   return out;
-}
-
-void PointsGram::among(const Slots& slots, double* out, std::size_t stride) {
-  if (keep_all_rows) return Gram::among(slots, out, stride);
-  const std::size_t n = slots.size(), packs = (n + kQueries<double> - 1) / kQueries<double>;
-  const std::shared_ptr<const Points> chosen = choose(slots);
-  share_both_ends(threads, packs, [&](std::size_t number) {
-    tell([&] { return News{Phase::kernel, std::min(number, packs - number) * n / packs * 2, n}; });
-    Queries<double> queries(points_->n_features(), kQueries<double>);
-    const std::size_t first = number * kQueries<double>, from = first / kLanes * kLanes;
-    const std::size_t width = padded(n - from), here = pack(slots, first, queries);
-    AlignedVector values(kQueries<double> * width);
-    kernel_values(kernel_, *chosen, queries, from, n, values.data(), width);
-    count(here * (n - from));
-    for (std::size_t q = 0; q < here; ++q)
-      std::copy(values.data() + q * width + (first + q - from),
-                values.data() + q * width + (n - from), out + (first + q) * (stride + 1));
-  });
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {

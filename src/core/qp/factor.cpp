@@ -215,22 +215,4 @@ void Factor::solve_last(const PerGroup& s, std::size_t count, std::vector<double
   for (std::size_t k = 0; k < count; ++k) dx[k] = z[rows_[size() - count + k]];
 }
 
-void Factor::build(std::span<const Entry> entries, double sigma, std::size_t threads,
-                   const Fill& fill) {
-  constexpr std::size_t kTogether = 32;
-  clear();
-  sigma_ = sigma;
-  reserve(entries.size());
-  fill(row(0), stride_);
-  for (std::size_t first = 0; first < entries.size(); first += kTogether) {
-    tell([&] { return News{Phase::factoring, first, entries.size()}; });
-    const std::size_t end = std::min(entries.size(), first + kTogether);
-    std::vector<double> columns((end - first) * end);
-    for (std::size_t i = 0; i < end; ++i)
-      for (std::size_t j = std::max(i, first); j < end; ++j)
-        columns[(j - first) * end + i] = row(i)[j];
-    if (!append(entries.subspan(first, end - first), columns.data(), threads)) return;
-  }
-}
-
 }  // namespace supple

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -32,6 +31,7 @@ class Factor {
   bool has_group(std::size_t group) const { return members_[group] > 0; }
 
   void clear();
+  void reserve(std::size_t count);
   void set_sigma(double sigma) { sigma_ = sigma; }  // only while empty
 
   struct Entry {
@@ -43,7 +43,7 @@ class Factor {
   // then with the entries up to and including itself (the rest is ignored). False when one depends
   // on those present, its Schur complement being no more than rounding; it and those after it are
   // not appended.
-  bool append(std::span<const Entry> entries, const double* columns, std::size_t threads = 1);
+  bool append(std::span<const Entry> entries, const double* columns, std::size_t threads);
   // Remove a variable; its share times its kernel values with the others is added to r. Their U^-T
   // times them comes with the rotations.
   void remove(std::size_t variable, double share);
@@ -59,15 +59,9 @@ class Factor {
   // The same for the last `count` variables alone, which is cheap: U is triangular.
   void solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const;
 
-  // Anew, up to the first that depends on those before it; fill(upper, stride) writes the kernel
-  // values among the variables, row by row from the diagonal on.
-  using Fill = std::function<void(double* upper, std::size_t stride)>;
-  void build(std::span<const Entry> entries, double sigma, std::size_t threads, const Fill& fill);
-
  private:
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
   const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
-  void reserve(std::size_t count);
   void resize(std::size_t n);  // rows
   void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu

@@ -4,33 +4,28 @@
 #include <stdexcept>
 #include <utility>
 
+#include "linalg/watch.hpp"
 #include "qp/head.hpp"
 
 namespace supple {
 
 void Head::build_factor() {
-  Slots margin;
+  constexpr std::size_t kTogether = 32;
+  std::vector<std::size_t> margin;
   for (std::size_t v = 0; v < variables(); ++v)
     if (inside(v)) margin.push_back(v);
-  if (margin.empty()) return;
   // Any order will do, but the end of the factor is where a removal is cheap, and those next to a
   // bound are mostly the first to go.
   const auto to_bound = [&](std::size_t v) { return std::min(x[v] - lo[v], hi[v] - x[v]); };
   std::stable_sort(margin.begin(), margin.end(),
-                   [&](std::int64_t a, std::int64_t b) { return to_bound(a) > to_bound(b); });
-  std::vector<Factor::Entry> entries;
-  double sum = 0.0;
-  for (std::size_t v : margin) {
-    entries.push_back({static_cast<std::int64_t>(v), group[v], 0.0});
-    sum += diagonal(v);
+                   [&](std::size_t a, std::size_t b) { return to_bound(a) > to_bound(b); });
+  factor.clear();
+  factor.reserve(margin.size());
+  for (std::size_t first = 0; first < margin.size(); first += kTogether) {
+    tell([&] { return News{Phase::factoring, first, margin.size()}; });
+    const std::size_t count = std::min(kTogether, margin.size() - first);
+    if (!enter_margin({&margin[first], &margin[first] + count})) return;
   }
-  const double sigma = sum > 0.0 ? sum / static_cast<double>(margin.size()) : 1.0;
-  factor.build(entries, sigma, gram.threads,
-               [&](double* upper, std::size_t stride) {
-                 gram.among(slots_of(margin), upper, stride);
-                 for (std::size_t i = 0; i < margin.size(); ++i)
-                   upper[i * stride + i] += ridge_of(margin[i]);
-               });
 }
 
 Head::MarginChanges Head::margin_changes() const {
@@ -69,17 +64,18 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering,
     entries.push_back({static_cast<std::int64_t>(v), group[v], right_side});
   }
   Slots own(slots.end() - entering.size(), slots.end());
-  if (block.columns() > 0 && 2 * members() > gram.size())  // it will need their rows
-    for (std::int64_t s : own) gram.row(s);
+  if (own.size() < kQueries<double> && block.columns() > 0 && 2 * members() > gram.size())
+    for (std::int64_t s : own) gram.row(s);  // the block will need them
   std::vector<double> columns(own.size() * slots.size());
   gram.values(own, slots, columns.data());
   for (std::size_t k = 0; k < entering.size(); ++k)
     columns[k * slots.size() + factor.size() + k] += ridge_of(entering[k]);
   if (factor.size() == 0) {
-    const double own = diagonal(entering[0]);
-    factor.set_sigma(own > 0.0 ? own : 1.0);
+    double sum = 0.0;
+    for (std::size_t v : entering) sum += diagonal(v);
+    factor.set_sigma(sum > 0.0 ? sum / static_cast<double>(entering.size()) : 1.0);
   }
-  return factor.append(entries, columns.data());
+  return factor.append(entries, columns.data(), gram.threads);
 }
 
 Head::Slide Head::slide(std::size_t v, double sense) {
