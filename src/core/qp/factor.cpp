@@ -155,14 +155,9 @@ void Factor::rename(std::int64_t from, std::int64_t to) {
 }
 
 void Factor::set_right_side(const std::vector<double>& r) {
-  v_[kMaxGroups].assign(empty_.size(), 0.0);
-  std::size_t first = empty_.size();  // U is triangular: what is 0 from the top on stays so
-  for (std::size_t k = size(); k-- > 0;) {
-    v_[kMaxGroups][rows_[k]] = r[k];
-    if (r[k] != 0.0) first = rows_[k];
-  }
-  simd().solve_transposed(upper_.data() + first * (stride_ + 1), stride_, empty_.size() - first,
-                          v_[kMaxGroups].data() + first, 0, 1);
+  clear_right_side();
+  for (std::size_t k = 0; k < size(); ++k) v_[kMaxGroups][rows_[k]] = r[k];
+  forward(v_[kMaxGroups].data(), 1, 0, 1);
 }
 
 void Factor::scale_right_side(double factor) {
