@@ -50,21 +50,13 @@ void MarginBlock::append_columns(const std::vector<std::int64_t>& variables, con
   variables_.insert(variables_.end(), variables.begin(), variables.end());
 }
 
-void MarginBlock::remove_columns(const std::vector<std::size_t>& gone) {
-  struct Shift {
-    std::size_t to, from;
+void MarginBlock::keep_columns(const std::vector<std::size_t>& kept) {
+  const auto keep = [&](auto* values) {
+    for (std::size_t k = 0; k < kept.size(); ++k) values[k] = values[kept[k]];
   };
-  std::vector<Shift> shifts;
-  for (std::size_t column : gone) {
-    const std::size_t last = columns() - 1;
-    if (column != last) {
-      shifts.push_back({column, last});
-      variables_[column] = variables_[last];
-    }
-    variables_.pop_back();
-  }
-  for (std::size_t i = 0; i < rows_; ++i)  // each row is touched once for all columns
-    for (const Shift& shift : shifts) at(i)[shift.to] = at(i)[shift.from];
+  keep(variables_.data());
+  variables_.resize(kept.size());
+  for (std::size_t i = 0; i < rows_; ++i) keep(at(i));
 }
 
 void MarginBlock::rename(std::int64_t from, std::int64_t to) {

@@ -27,8 +27,7 @@ class MarginBlock {
   void remove_row(std::size_t row);  // the last one takes its place
   // Columns one after the other in `values`, an entry for each row.
   void append_columns(const std::vector<std::int64_t>& variables, const double* values);
-  // One after the other, in descending order; each time the last column takes the place.
-  void remove_columns(const std::vector<std::size_t>& gone);
+  void keep_columns(const std::vector<std::size_t>& kept);  // ascending; no others
   void rename(std::int64_t from, std::int64_t to);
   void reserve(std::size_t rows, std::size_t columns);
   static std::size_t bytes(std::size_t rows, std::size_t columns) {  // that it takes at first

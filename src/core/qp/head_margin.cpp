@@ -128,15 +128,15 @@ Head::Slide Head::slide(std::size_t v, double sense) {
 void Head::sync_block() {
   std::vector<char> wanted(variables(), 0);
   for (std::int64_t v : factor.variables()) wanted[v] = 1;
-  std::vector<std::size_t> idle;
-  for (std::size_t j = block.columns(); j-- > 0;) {
+  std::vector<std::size_t> kept;
+  for (std::size_t j = 0; j < block.columns(); ++j) {
     const std::int64_t v = block.variables()[j];
-    if (v != MarginBlock::kGone && wanted[v])
-      wanted[v] = 0;
-    else
-      idle.push_back(j);
+    if (v == MarginBlock::kGone || !wanted[v]) continue;
+    wanted[v] = 0;
+    kept.push_back(j);
   }
-  if (idle.size() > factor.size() / 8 + 8) block.remove_columns(idle);
+  const std::size_t idle = block.columns() - kept.size();
+  if (idle > factor.size() / 8 + 8) block.keep_columns(kept);
   std::vector<std::int64_t> missing;
   for (std::int64_t v : factor.variables())
     if (wanted[v]) missing.push_back(v);
