@@ -27,7 +27,6 @@ class Factor {
   bool has(std::size_t variable) const {
     return std::find(variables_.begin(), variables_.end(), variable) != variables_.end();
   }
-  double sigma() const { return sigma_; }
   bool has_group(std::size_t group) const { return members_[group] > 0; }
 
   void clear();

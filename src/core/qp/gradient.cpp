@@ -20,10 +20,6 @@ double Gradient::largest_error() const {
   return bound.empty() ? 0.0 : *std::max_element(bound.begin(), bound.end());
 }
 
-bool Gradient::keeps_larger_diagonal() const {
-  return s_.peak_diagonal > kMuch * h.largest_diagonal();
-}
-
 bool Gradient::worn() const {
   return s_.updates > 50'000 ||
          s_.peak_mass * s_.peak_diagonal > kMuch * h.mass() * h.largest_diagonal();

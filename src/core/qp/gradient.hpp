@@ -73,8 +73,7 @@ class Gradient {
   }
   std::uint64_t updates() const { return s_.updates; }
   double peak_mass() const { return s_.peak_mass; }
-  bool worn() const;                   // F has gathered more rounding than it need have
-  bool keeps_larger_diagonal() const;  // rounding of kernel values larger than those present
+  bool worn() const;  // F has gathered more rounding than it need have
 
   // F before boxes were last moved. Many members that leave at once shift F far, and the optimum
   // that follows brings it back: this tells better who will be at the margin.

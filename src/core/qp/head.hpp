@@ -170,8 +170,7 @@ struct Head {
     double far;
   };
   Slack slack(std::size_t fewest, const std::vector<double>& kx) const;
-  // F from scratch if it is worn; the factor is dropped if it keeps the rounding of larger values.
-  void renew();
+  void renew();          // F from scratch if it is worn, and the factor with it
   void forget_factor();  // factor and block will be built again
   // Anew, of the variables inside their box, up to the first that depends on those before it.
   void build_factor();
@@ -195,7 +194,6 @@ struct Head {
                   std::vector<double>& out);
   double violation(const std::vector<double>& kx) const;  // absolute
   Audit audit() const;
-  std::size_t violators(double eps) const;  // variables that violate KKT by more, by F
   // What KKT violations are relative to (theory.md, "The scale"). Only open boxes count, as an
   // example without weight is no part of the problem: the largest |c|; where c = 0 and there is one
   // group, the largest |Kx|, or of its terms should they cancel; with two groups half the width of

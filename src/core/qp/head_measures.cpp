@@ -98,7 +98,7 @@ Audit Head::audit() const {
 
 void Head::renew() {
   if (!F.worn()) return;
-  if (F.keeps_larger_diagonal()) forget_factor();
+  forget_factor();  // it may keep the rounding of larger kernel values
   F.refresh();
   balance_mu();  // which may have followed from the rounding
 }
@@ -151,16 +151,6 @@ Head::Slack Head::slack(std::size_t fewest, const std::vector<double>& kx) const
   const auto last = sorted.begin() + wanted;
   std::nth_element(sorted.begin(), last, sorted.end());
   return {std::move(of), *last};
-}
-
-std::size_t Head::violators(double eps) const {
-  std::size_t count = 0;
-  for (std::size_t v = 0; v < variables(); ++v) {
-    if (fixed(v)) continue;
-    const double g = gradient(v);
-    count += (x[v] < hi[v] && g < -eps) || (x[v] > lo[v] && g > eps);
-  }
-  return count;
 }
 
 }  // namespace supple

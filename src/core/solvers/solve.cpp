@@ -91,7 +91,10 @@ bool nearly_optimal(const Head& h, double eps) {
   const bool factored = h.factor.size() > 0;
   const std::size_t changes = h.margin_changes().count();
   const std::size_t n_margin = factored ? h.factor.size() : changes;
-  return n_margin > 0 && h.violators(eps) + (factored ? changes : 0) <= n_margin / kViolators;
+  const std::vector<double> slack = h.slack(h.members(), h.F.values()).of;
+  const auto violators = static_cast<std::size_t>(
+      std::count_if(slack.begin(), slack.end(), [&](double s) { return s < -eps; }));
+  return n_margin > 0 && violators + (factored ? changes : 0) <= n_margin / kViolators;
 }
 
 class Solver {
