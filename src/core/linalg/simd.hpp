@@ -67,8 +67,8 @@ struct Simd {
   const char* name;
   double (*dot)(const double* a, const double* b, std::size_t n);
   void (*axpy)(double alpha, const double* x, double* y, std::size_t n);
-  // The rows of an upper triangle take up what row `gone` holds, so that U'U keeps its value without
-  // it; its column is 0. Row i is turned against it by c = cosine[i] and s = sine[i]:
+  // The rows of an upper triangle take up what row `gone` holds, so that U'U keeps its value
+  // without it; its column is 0. Row i is turned against it by c = cosine[i] and s = sine[i]:
   // (x, y) <- (c x + s y, c y - s x), y being of row gone.
   void (*absorb)(double* upper, std::size_t stride, std::size_t gone, std::size_t n, double* cosine,
                  double* sine);
