@@ -78,10 +78,15 @@ std::unique_ptr<PointsOf<A>> DensePoints<T, A>::subset(const std::int64_t* slots
   auto part = std::make_unique<DensePoints>(n_features_);
   part->resize(count);
   part->norm_.reserve(count);
-  for (std::size_t k = 0; k < count; ++k) {
-    part->note_norm(norm_[slots[k]]);
-    for (std::size_t f = 0; f < n_features_; ++f)
-      part->panels_[at(k, f)] = panels_[at(slots[k], f)];
+  for (std::size_t k = 0; k < count; ++k) part->note_norm(norm_[slots[k]]);
+  T* to = part->panels_.data();  // whole rows are written, from points that are read side by side
+  for (std::size_t first = 0; first < count; first += kLanes) {
+    const std::size_t lanes = std::min(kLanes, count - first);
+    const T* from[kLanes];
+    for (std::size_t lane = 0; lane < lanes; ++lane)
+      from[lane] = panels_.data() + at(slots[first + lane], 0);
+    for (std::size_t f = 0; f < n_features_; ++f, to += kLanes)
+      for (std::size_t lane = 0; lane < lanes; ++lane) to[lane] = from[lane][f * kLanes];
   }
   return part;
 }
