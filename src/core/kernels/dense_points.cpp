@@ -13,13 +13,15 @@ void DensePoints<T, A>::resize(std::size_t size) {
 
 template <typename T, typename A>
 void DensePoints<T, A>::measure(std::size_t first) {
-  for (std::size_t slot = first; slot < size_; ++slot) {
-    double norm = 0.0;
-    for (std::size_t f = 0; f < n_features_; ++f) {
-      const double value = panels_[at(slot, f)];
-      norm += value * value;
-    }
-    this->note_norm(norm);
+  for (std::size_t start = first / kLanes * kLanes; start < size_; start += kLanes) {
+    double norm[kLanes] = {};
+    for (std::size_t f = 0; f < n_features_; ++f)
+      for (std::size_t lane = 0; lane < kLanes; ++lane) {
+        const double value = panels_[at(start, f) + lane];
+        norm[lane] += value * value;
+      }
+    for (std::size_t slot = std::max(first, start); slot < std::min(size_, start + kLanes); ++slot)
+      this->note_norm(norm[slot - start]);
   }
 }
 
@@ -27,8 +29,13 @@ template <typename T, typename A>
 void DensePoints<T, A>::append(const T* rows, std::size_t count) {
   const std::size_t first = size_;
   resize(first + count);
-  for (std::size_t slot = first; slot < size_; ++slot)
-    for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = *rows++;
+  for (std::size_t i = 0; i < count;) {  // by panels: what is written is then in order
+    const std::size_t slot = first + i, together = std::min(kLanes - slot % kLanes, count - i);
+    for (std::size_t f = 0; f < n_features_; ++f)
+      for (std::size_t k = 0; k < together; ++k)
+        panels_[at(slot, f) + k] = rows[(i + k) * n_features_ + f];
+    i += together;
+  }
   measure(first);
 }
 
