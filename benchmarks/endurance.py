@@ -32,6 +32,7 @@ SMO_BAR = 1e-3  # fraction of operations
 DIMENSION = 5
 PARAMS = {
     "SVC": {"C": 1.0},
+    "squared SVC": {"C": 1.0, "loss": "squared_hinge"},
     "NuSVC": {"nu": 0.4},
     "SVR": {"C": 1.0, "epsilon": 0.1},
     "OneClassSVM": {"nu": 0.2},
@@ -95,7 +96,8 @@ class Remembering:
 
     def __init__(self, name: str, memory: Memory, seed: int):
         self.rng, self.name, self.steps = np.random.default_rng(seed), name, Counter()
-        self.model = getattr(supple, name)(gamma=1 / DIMENSION, memory=memory, **PARAMS[name])
+        estimator = getattr(supple, MACHINES[name].name)
+        self.model = estimator(gamma=1 / DIMENSION, memory=memory, **PARAMS[name])
         self.learn(200)
         self.model._model.engine.run.listeners.append(lambda step: self.steps.update([step.route]))
 
@@ -126,7 +128,7 @@ class Remembering:
         """KKT violation recomputed from the public attributes with a dense kernel matrix."""
         state, machine = self.model._model.state, MACHINES[self.name]
         X, y = state.points(np.arange(state.n)), state.y
-        if self.name in ("SVC", "NuSVC"):
+        if machine.name in ("SVC", "NuSVC"):
             y = np.array([self.model._model.labels.label(int(code)) for code in y])
         k = kernel_function("rbf", 1 / DIMENSION)
         qp = machine.qp(k(X, X), y, self.model.sample_weight_, PARAMS[self.name])
