@@ -48,6 +48,9 @@ def test_interrupted_relevance_vector_machines():
     trials("interrupts", ["RVC", "RVR"], 4)
 
 
+@pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer itself runs out of memory"
+)
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_AS binds on Linux only")
 def test_want_of_memory():
     names = [name for name in ESTIMATORS if not name.startswith("RV")]
