@@ -181,12 +181,16 @@ void Gradient::adopt(const Positions& members, const std::vector<double>& values
     s_.F[m] = values[k];
     loosen(m, s_.anchor->error_bound[m] + lost);
   }
-  s_.stale.clear();
-  if (members.size() < s_.F.size()) {
-    s_.stale = std::move(others);
-    s_.stale_x = s_.x;
-  }
+  clear_stale();
+  if (members.size() < s_.F.size()) mark_stale(std::move(others));
   arrive(1);
+}
+
+// --- stale members ---------------------------------------------------------------------------
+
+void Gradient::mark_stale(std::vector<char> members) {
+  s_.stale = std::move(members);
+  s_.stale_x = s_.x;
 }
 
 void Gradient::catch_up() {
@@ -195,7 +199,7 @@ void Gradient::catch_up() {
   for (std::size_t m = 0; m < s_.F.size(); ++m)
     if (s_.stale[m]) targets.push_back(m);
   add_in_single(change(s_.stale_x, s_.x), targets);
-  s_.stale.clear();
+  clear_stale();
 }
 
 }  // namespace supple

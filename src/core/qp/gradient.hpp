@@ -68,6 +68,8 @@ class Gradient {
   double largest_error() const;
   bool is_stale(std::size_t member) const { return !s_.stale.empty() && s_.stale[member]; }
   bool has_stale() const { return !s_.stale.empty(); }
+  const std::vector<char>& stale() const { return s_.stale; }
+  bool behind() const { return has_stale() && s_.stale_x != s_.x; }  // stale F is not that of x
   bool sharp_at_anchor(std::size_t member) const {
     return s_.anchor && s_.anchor->error_bound[member] == 0.0;
   }
@@ -120,7 +122,10 @@ class Gradient {
   void set_anchor();
   void drop_anchor() { s_.anchor.reset(); }
 
-  void catch_up();  // F of stale members, in single precision
+  // --- stale members ---
+  void mark_stale(std::vector<char> members);  // at the present x
+  void clear_stale() { s_.stale.clear(); }
+  void catch_up();  // in single precision
 
  private:
   void add_in_single(const Expansion& change, const Positions& targets);

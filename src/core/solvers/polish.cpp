@@ -150,10 +150,11 @@ PolishResult Polish::run(std::int64_t max_rounds) {
         worst > kFar * h.magnitude(h.F.values()))
       break;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
-      if (h.F.has_stale()) {
+      if (h.F.behind()) {
         sync_stale();
         continue;
       }
+      h.F.clear_stale();
       drop_edges();
       h.make_canonical();
       return {true, round_};
@@ -180,6 +181,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   }
   sync_expansion();
   sync_stale();
+  h.F.clear_stale();
   drop_edges();
   h.make_canonical();
   return {false, round_};

@@ -35,9 +35,8 @@ class Polish {
   };
   // --- polish_violators.cpp: F follows x, and who enters ---
   void sync_expansion();
-  void sync_stale();  // stale members catch up
+  void sync_stale();  // stale members catch up, and those that stay far are stale again
   void sharpen();     // F at the margin, and of all who may be violators
-
   double violation(std::size_t v) const;  // of a variable on a bound
   static bool worse(const Violator& a, const Violator& b) { return a.size > b.size; }
   std::vector<Violator> violators() const;  // worst first; sharpen() has seen all of them

@@ -82,9 +82,14 @@ void Polish::sync_expansion() {
 }
 
 void Polish::sync_stale() {
+  std::vector<char> far = h.F.stale();
   h.F.catch_up();
   h.sharpen();
   sharpen();
+  if (far.empty()) return;
+  for (std::size_t m = 0; m < h.members(); ++m)
+    if (h.F.error_bound(m) == 0.0) far[m] = 0;  // no more
+  h.F.mark_stale(std::move(far));
 }
 
 void Polish::sharpen() {
