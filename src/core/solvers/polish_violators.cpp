@@ -1,6 +1,4 @@
-// Who is to enter the margin set next, and F in the precision that this takes: double at the margin
-// and where it may decide who violates. Members that the block solver has left stale wait until
-// nothing else is to be done.
+// Who is to enter the margin set next.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -72,38 +70,6 @@ void Polish::pass_over_copies(std::vector<Violator>& found) const {
     return false;
   };
   std::erase_if(found, is_taken);
-}
-
-void Polish::sync_expansion() {
-  if (pace_ == Pace::one)
-    h.F.follow_by_rows();
-  else
-    h.F.follow();
-}
-
-void Polish::sync_stale() {
-  std::vector<char> far = h.F.stale();
-  h.F.catch_up();
-  h.sharpen();
-  sharpen();
-  if (far.empty()) return;
-  for (std::size_t m = 0; m < h.members(); ++m)
-    if (h.F.error_bound(m) == 0.0) far[m] = 0;  // no more
-  h.F.mark_stale(std::move(far));
-}
-
-void Polish::sharpen() {
-  const auto may_violate = [&](std::size_t m) {
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
-      if (h.inside(v) || (!h.fixed(v) && violation(v) + h.F.error_bound(m) > goal_)) return true;
-    return false;
-  };
-  std::vector<std::size_t> doubtful;
-  for (std::size_t m = 0; m < h.members(); ++m) {
-    if (h.F.error_bound(m) == 0.0 || h.F.is_stale(m)) continue;
-    if (may_violate(m)) doubtful.push_back(m);
-  }
-  h.F.sharpen(doubtful);
 }
 
 }  // namespace supple
