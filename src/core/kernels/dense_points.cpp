@@ -7,8 +7,8 @@ namespace supple {
 
 template <typename T, typename A>
 void DensePoints<T, A>::resize(std::size_t size) {
-  size_ = size;
   panels_.resize(padded(size) * n_features_, T(0));
+  size_ = size;  // last: without memory the points are as before
 }
 
 template <typename T, typename A>

@@ -19,11 +19,14 @@ template <typename A>
 template <typename Column, typename T>
 void SparsePoints<A>::push(const Column* column, const T* value, std::size_t count, double scale) {
   double norm = 0.0;
-  rows_.push_back({column_.size(), count});
-  column_.insert(column_.end(), column, column + count);
+  const std::size_t start = value_.size();
+  rows_.push_back({start, count});
+  column_.resize(start + count);  // longer than the values already if these found no memory before
+  value_.resize(start + count);
   for (std::size_t k = 0; k < count; ++k) {
     const A entry = static_cast<A>(scale * static_cast<double>(value[k]));
-    value_.push_back(entry);
+    column_[start + k] = static_cast<std::int32_t>(column[k]);
+    value_[start + k] = entry;
     norm += static_cast<double>(entry) * static_cast<double>(entry);
   }
   entries_ += count;
