@@ -203,3 +203,21 @@ def shortages(name, trials, seed=0):
         return False
 
     return found.run(trials, shorten)
+
+
+def faults(name, trials, seed=0):
+    """Let single allocations of the core fail; `short_of_memory.cpp` must be loaded."""
+    found = Trials(name, seed, 1)
+    fail_allocation = ctypes.CDLL(None).fail_allocation
+
+    def fault(call, seconds):
+        fail_allocation(ctypes.c_long(int(2 ** found.choose.uniform(0.0, 10.0))))
+        try:
+            call()
+        except MemoryError:
+            return True
+        finally:
+            fail_allocation(ctypes.c_long(0))
+        return False
+
+    return found.run(trials, fault)

@@ -57,6 +57,19 @@ def test_want_of_memory():
     trials("shortages", names, 6, PYTHONMALLOC="malloc")  # it would keep some for itself
 
 
+@pytest.mark.skipif(
+    "asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer has allocations of its own"
+)
+@pytest.mark.skipif(sys.platform != "linux", reason="LD_PRELOAD works on Linux only")
+def test_failing_allocations(tmp_path):
+    """Allocations of the core fail one at a time, down to those of a few bytes."""
+    library, source = tmp_path / "short.so", Path(__file__).parents[1] / "short_of_memory.cpp"
+    compiler = os.environ.get("CXX", "c++")
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True, timeout=120)
+    names = [name for name in ESTIMATORS if not name.startswith("RV")]
+    trials("faults", names, 20, LD_PRELOAD=str(library))
+
+
 @pytest.mark.parametrize("column", range(6))
 def test_want_of_memory_for_one_column_of_the_table(column, monkeypatch):
     """The columns grow together or not at all."""

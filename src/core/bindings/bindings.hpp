@@ -45,7 +45,7 @@ View<T> view(const In1<T>& array) {
 
 // A move of variables that exist, with boxes that are not inside out.
 Move checked_move(const Head& head, Slots&& moved, View<double> lo, View<double> hi,
-                  View<double> ridge, const std::vector<double>& target);
+                  View<double> ridge, const PerGroup& target);
 // Head::admit with examples and groups that exist.
 void admit(Head& head, View<std::int64_t> slots, View<double> c, View<std::uint8_t> groups);
 
@@ -74,9 +74,20 @@ std::vector<T> to_vector(const In1<T>& array) {
   return to_vector(view(array));
 }
 
-inline PerGroup to_groups(const std::vector<double>& values) {
+// Lists are converted in the body of a function: nanobind's own conversion of arguments may not
+// throw, so that a lack of memory there would end the process.
+template <typename T>
+std::vector<T> elements(const nb::sequence& items) {
+  std::vector<T> out;
+  for (nb::handle item : items) out.push_back(nb::cast<T>(item));
+  return out;
+}
+
+inline PerGroup to_groups(const nb::sequence& values) {
   PerGroup out{};
-  for (std::size_t e = 0; e < values.size() && e < kMaxGroups; ++e) out[e] = values[e];
+  std::size_t e = 0;
+  for (nb::handle value : values)
+    if (e < kMaxGroups) out[e++] = nb::cast<double>(value);
   return out;
 }
 

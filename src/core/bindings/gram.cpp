@@ -56,9 +56,10 @@ using TermsIn = std::tuple<In1<std::int64_t>, In1<std::int64_t>, In2<double>>;
 
 // See Decisions: `terms` are slots, heads and coefficients.
 std::unique_ptr<Decisions> decisions(PointsGram& gram, std::size_t heads,
-                                     const std::vector<TermsIn>& terms) {
+                                     const nb::sequence& terms) {
   std::vector<Decisions::Terms> checked;
-  for (const auto& [slots, own_heads, coef] : terms) {
+  for (nb::handle part : terms) {
+    const auto [slots, own_heads, coef] = nb::cast<TermsIn>(part);
     require(coef.shape(0) == own_heads.shape(0) && coef.shape(1) == slots.shape(0),
             "coef needs one row per head and one column per slot");
     for (std::size_t head : to_vector(own_heads)) require(head < heads, "head out of range");

@@ -5,7 +5,7 @@
 namespace supple {
 
 Move checked_move(const Head& head, Slots&& moved, View<double> lo, View<double> hi,
-                  View<double> ridge, const std::vector<double>& target) {
+                  View<double> ridge, const PerGroup& target) {
   require(moved.size() == lo.size() && moved.size() == hi.size() &&
               (ridge.empty() || ridge.size() == moved.size()),
           "moved, lo, hi and ridge must have the same length");
@@ -13,7 +13,7 @@ Move checked_move(const Head& head, Slots&& moved, View<double> lo, View<double>
     require(static_cast<std::size_t>(moved[k]) < head.variables(), "variable out of range");
     require(lo[k] <= hi[k], "lo must not exceed hi");
   }
-  return {std::move(moved), to_vector(lo), to_vector(hi), to_vector(ridge), to_groups(target)};
+  return {std::move(moved), to_vector(lo), to_vector(hi), to_vector(ridge), target};
 }
 
 void admit(Head& head, View<std::int64_t> slots, View<double> c, View<std::uint8_t> groups) {
@@ -173,9 +173,9 @@ void bind_head(nb::module_& m) {
       .def("rounding", &Head::rounding)
       .def("jump",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo, const In1<double>& hi,
-              const In1<double>& ridge, const std::vector<double>& target) {
-             const Move move =
-                 checked_move(h, to_vector(moved), view(lo), view(hi), view(ridge), target);
+              const In1<double>& ridge, const nb::sequence& target) {
+             const Move move = checked_move(h, to_vector(moved), view(lo), view(hi), view(ridge),
+                                            to_groups(target));
              nb::gil_scoped_release release;
              return h.jump(move);
            })

@@ -6,15 +6,17 @@ namespace supple {
 
 namespace {
 
-using SeatsIn = std::vector<std::vector<std::pair<std::size_t, double>>>;  // by class
-
-std::vector<std::vector<Lasvm::Seat>> checked_seats(const SeatsIn& seats, std::size_t heads) {
-  std::vector<std::vector<Lasvm::Seat>> out(seats.size());
-  for (std::size_t code = 0; code < seats.size(); ++code)
-    for (const auto& [head, target] : seats[code]) {
+// For each class, pairs of a head and a target.
+std::vector<std::vector<Lasvm::Seat>> checked_seats(const nb::sequence& seats, std::size_t heads) {
+  std::vector<std::vector<Lasvm::Seat>> out;
+  for (nb::handle of_class : seats) {
+    out.emplace_back();
+    for (nb::handle seat : of_class) {
+      const auto [head, target] = nb::cast<std::pair<std::size_t, double>>(seat);
       require(head < heads, "head out of range");
-      out[code].push_back({head, target});
+      out.back().push_back({head, target});
     }
+  }
   return out;
 }
 
@@ -43,7 +45,8 @@ void bind_lasvm(nb::module_& m) {
   nb::class_<Lasvm>(m, "Lasvm")
       .def(
           "__init__",
-          [](Lasvm* self, Gram& gram, const std::vector<Head*>& heads, const SeatsIn& seats) {
+          [](Lasvm* self, Gram& gram, const nb::sequence& all_heads, const nb::sequence& seats) {
+            const auto heads = elements<Head*>(all_heads);
             for (const Head* head : heads)
               require(head->per == 1 && head->n_groups == 1 && &head->gram == &gram,
                       "heads need one variable per member, one group, and this Gram matrix");

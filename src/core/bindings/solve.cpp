@@ -26,23 +26,26 @@ DefiniteTest ask(const nb::callable& test) {
 
 SolveResult solve_one(Head& h, const In1<std::int64_t>& variables, const In1<double>& lo,
                       const In1<double>& hi, const In1<double>& ridge,
-                      const std::vector<double>& target, const SettingsTuple& settings, bool cold,
+                      const nb::sequence& target, const SettingsTuple& settings, bool cold,
                       const nb::callable& is_definite) {
-  const Move move =
-      checked_move(h, to_vector(variables), view(lo), view(hi), view(ridge), target);
+  const Move move = checked_move(h, to_vector(variables), view(lo), view(hi), view(ridge),
+                                 to_groups(target));
   nb::gil_scoped_release release;
   return solve(h, move, to_settings(settings), cold, ask(is_definite));
 }
 
 // Several heads one after the other, each with its part of the arrays.
-std::vector<SolveResult> solve_first(const std::vector<Head*>& heads,
-                                     const std::vector<std::size_t>& counts,
+std::vector<SolveResult> solve_first(const nb::sequence& all_heads,
+                                     const nb::sequence& all_counts,
                                      const In1<std::int64_t>& slots, const In1<double>& c,
                                      const In1<double>& lo, const In1<double>& hi,
                                      const In1<std::uint8_t>& groups, const In1<double>& ridge,
-                                     const std::vector<std::vector<double>>& targets,
-                                     const SettingsTuple& settings,
+                                     const nb::sequence& all_targets, const SettingsTuple& settings,
                                      const nb::callable& is_definite) {
+  const auto heads = elements<Head*>(all_heads);
+  const auto counts = elements<std::size_t>(all_counts);
+  std::vector<PerGroup> targets;
+  for (nb::handle own : all_targets) targets.push_back(to_groups(nb::borrow<nb::sequence>(own)));
   require(counts.size() == heads.size() && targets.size() == heads.size(),
           "counts and targets need one entry per head");
   std::vector<SolveResult> out;
