@@ -135,9 +135,15 @@ class SparseGaussian:
     def refresh(self) -> None:
         """Compute covariance, mean (19) and S, Q (20) from the inner products."""
         H = self._G[:, self.members]
+        precision = H + np.diag(self.alpha)
         try:
-            L = cholesky(H + np.diag(self.alpha), lower=True, check_finite=False)
+            L = cholesky(precision, lower=True, check_finite=False)
         except LinAlgError:
+            self._leave_out_dependent(H)
+            return
+        # Rounding decides whether a singular matrix fails or leaves a pivot that is only rounding.
+        rounding = 8.0 * len(L) * np.finfo(float).eps
+        if (L.diagonal() ** 2 <= rounding * precision.diagonal()).any():
             self._leave_out_dependent(H)
             return
         V = solve_triangular(L, self._G, lower=True, check_finite=False)
