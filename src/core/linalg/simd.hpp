@@ -67,11 +67,8 @@ struct Simd {
   const char* name;
   double (*dot)(const double* a, const double* b, std::size_t n);
   void (*axpy)(double alpha, const double* x, double* y, std::size_t n);
-  // The rows of an upper triangle take up what row `gone` holds, so that U'U keeps its value
-  // without it; its column is 0. Row i is turned against it by c = cosine[i] and s = sine[i]:
-  // (x, y) <- (c x + s y, c y - s x), y being of row gone.
-  void (*absorb)(double* upper, std::size_t stride, std::size_t gone, std::size_t n, double* cosine,
-                 double* sine);
+  // turned = c x + s y, y <- c y - s x
+  void (*rotate)(double c, double s, const double* x, double* y, double* turned, std::size_t n);
   // z <- U^-T z and z <- U^-1 z for an upper triangle U, row-major, n rows. The former takes
   // `count` vectors z, each z_stride after the one before; eight cost little more than one.
   void (*solve_transposed)(const double* upper, std::size_t stride, std::size_t n, double* z,

@@ -3,9 +3,8 @@
 // K~ = K + sigma A'A has the same solutions as K once A x is prescribed, and K~_SS is positive
 // definite exactly when Q is regular (K_SS alone need not be: a linear kernel in d dimensions has
 // up to d + 1 margin vectors). We keep the Cholesky factor U'U = K~_SS, row-major and upper, and
-// V = U^-T [A_S', r] with one right-hand side r. A variable is appended as a last column. One that
-// leaves turns its row into an empty one (that of the identity) and the rows below take up what it
-// held by rotations (a rank-one update); empty rows are squeezed out now and then.
+// V = U^-T [A_S', r] with one right-hand side r. A variable is appended as a last column. When one
+// leaves, the rows below take up what its row held by rotations, and move up and to the left.
 #pragma once
 #include <algorithm>
 #include <array>
@@ -61,17 +60,13 @@ class Factor {
  private:
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
   const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
-  void resize(std::size_t n);  // rows
-  void squeeze();
   std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
-  // Vectors inside have an entry for each row, 0 for empty ones.
   void forward(double* z, std::size_t count, std::size_t z_stride,
-               std::size_t threads) const;  // z <- U^-T z
-  void backward(double* z) const;           // z <- U^-1 z
+               std::size_t threads) const;            // z <- U^-T z
+  void backward(std::size_t first, double* z) const;  // z <- U^-1 z from entry `first` on
 
   std::vector<std::int64_t> variables_;
-  std::vector<std::size_t> groups_, rows_;  // of the variables; rows_ ascends
-  std::vector<char> empty_;                 // per row
+  std::vector<std::size_t> groups_;  // of the variables
   AlignedVector upper_;
   std::array<std::vector<double>, kMaxGroups + 1> v_;  // the last belongs to r
   std::array<std::size_t, kMaxGroups> members_{};
