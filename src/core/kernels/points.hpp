@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "linalg/simd.hpp"
-#include "linalg/wiped.hpp"
+#include "linalg/aligned.hpp"
 
 namespace supple {
 

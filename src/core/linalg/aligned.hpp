@@ -3,6 +3,7 @@
 // in the same way).
 #pragma once
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <vector>
 #if defined(__linux__)
@@ -13,12 +14,16 @@ namespace supple {
 
 constexpr std::size_t kLargePage = 1u << 21, kLarge = 2 * kLargePage;  // bytes
 
-template <typename T>
+template <typename T, bool wiped = false>
 struct OnCacheLine {
   using value_type = T;
+  template <typename U>
+  struct rebind {
+    using other = OnCacheLine<U, wiped>;
+  };
   OnCacheLine() = default;
   template <typename U>
-  OnCacheLine(const OnCacheLine<U>&) {}
+  OnCacheLine(const OnCacheLine<U, wiped>&) {}
   static std::align_val_t boundary(std::size_t n) {
     return std::align_val_t{n * sizeof(T) < kLarge ? 64 : kLargePage};
   }
@@ -29,7 +34,13 @@ struct OnCacheLine {
 #endif
     return static_cast<T*>(p);
   }
-  void deallocate(T* p, std::size_t n) { ::operator delete(p, boundary(n)); }
+  void deallocate(T* p, std::size_t n) {
+    if constexpr (wiped) {
+      std::memset(p, 0, n * sizeof(T));
+      asm volatile("" : : "r"(p) : "memory");  // the compiler must not leave the zeros out
+    }
+    ::operator delete(p, boundary(n));
+  }
   // Elements without a given value are left as they are: most are about to be written, and zeros
   // would first bring all of a large matrix into memory.
   template <typename U>
@@ -45,5 +56,9 @@ struct OnCacheLine {
 
 using AlignedVector = std::vector<double, OnCacheLine<double>>;
 using AlignedSingles = std::vector<float, OnCacheLine<float>>;
+// These overwrite what they give back: for what examples consist of, of which nothing is to stay in
+// memory when an example is forgotten. What they still hold is for their owner to clear.
+template <typename T>
+using Wiped = std::vector<T, OnCacheLine<T, true>>;
 
 }  // namespace supple
