@@ -32,12 +32,6 @@ void check_signals() {
 
 namespace {
 
-// The listener is a function of Python.
-void tell_python(void* listener, const News& news) {
-  nb::gil_scoped_acquire gil;
-  nb::handle(static_cast<PyObject*>(listener))(news.phase, news.done, news.total, news.value);
-}
-
 // A property that is copied to an array.
 template <typename Get>
 void bind_array(nb::class_<Head>& head, const char* name, Get get) {
@@ -77,7 +71,7 @@ Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
 }  // namespace
 
 void bind_head(nb::module_& m) {
-  set_hooks({check_signals, tell_python});
+  set_check(check_signals);
   nb::enum_<Phase>(m, "Phase")
       .value("machine", Phase::machine)
       .value("solving", Phase::solving)
@@ -91,7 +85,13 @@ void bind_head(nb::module_& m) {
   m.def(
       "listen",
       [](nb::handle listener, double pause) {
-        listen(listener.is_none() ? nullptr : listener.ptr(), pause);
+        if (listener.is_none()) return listen(nullptr, pause);
+        listen(
+            [listener](const News& news) {
+              nb::gil_scoped_acquire gil;
+              listener(news.phase, news.done, news.total, news.value);
+            },
+            pause);
       },
       nb::arg().none(), nb::arg());
   // For loops in Python: look, and the listener hears of it.

@@ -1,5 +1,6 @@
 #include "linalg/threads.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <thread>
@@ -9,14 +10,22 @@
 
 namespace supple {
 
-void run_parts(std::size_t parts, const std::function<void(std::size_t)>& work) {
+void share(std::size_t threads, std::size_t count, std::size_t grain,
+           const std::function<void(std::size_t, std::size_t)>& work) {
+  const std::size_t grains = (count + grain - 1) / grain;
+  std::size_t parts = std::min(threads, grains);
+  static const std::size_t processors = std::thread::hardware_concurrency();  // 0: not known
+  if (processors > 0) parts = std::min(parts, processors);
+  if (parts <= 1) return work(0, count);
+  const auto border = [&](std::size_t part) {
+    return std::min(count, grains * part / parts * grain);
+  };
   std::vector<std::exception_ptr> failed(parts);
   std::atomic<bool> halted = false;
   const auto guarded = [&](std::size_t part) {
-    const Part scope(halted);
     try {
-      work(part);
-    } catch (const Part::Halted&) {  // the one that failed says why
+      if (!halted) work(border(part), border(part + 1));
+    } catch (const Halted&) {  // the one that failed says why
     } catch (...) {
       failed[part] = std::current_exception();
       halted = true;
@@ -26,8 +35,8 @@ void run_parts(std::size_t parts, const std::function<void(std::size_t)>& work) 
   helpers.reserve(parts);
   try {
     for (std::size_t part = 1; part < parts; ++part)
-      helpers.emplace_back([&guarded, part] {
-        help_others();
+      helpers.emplace_back([&, part] {
+        look_at(halted);
         guarded(part);
       });
   } catch (const std::exception&) {  // no more to be had: the caller does the rest

@@ -1,62 +1,57 @@
 #include "linalg/watch.hpp"
 
 #include <chrono>
+#include <utility>
 
 namespace supple {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 // Other threads of Python may hold its lock for some milliseconds when it is asked for.
-constexpr Clock::duration kPause = std::chrono::milliseconds(50);
+constexpr double kPause = 0.05;  // seconds
 
-Hooks hooks;
+void (*check)() = nullptr;
 
-struct Watch {
-  Clock::time_point next_check{}, next_news{};
-  Clock::duration news_pause{};
-  void* listener = nullptr;
+thread_local struct {
+  double next_check = 0.0, next_news = 0.0, news_pause = 0.0;
+  Listener listener;
   const std::atomic<bool>* halted = nullptr;
-  bool helps = false;
-};
-constinit thread_local Watch watch;
+} watch;
 
-}  // namespace
-
-void set_hooks(const Hooks& own) { hooks = own; }
-
-void listen(void* listener, double pause) {
-  watch.listener = listener;
+// Whether it is time for what is due every `pause` seconds.
+bool due(double& next, double pause) {
   using Seconds = std::chrono::duration<double>;
-  watch.news_pause = std::chrono::duration_cast<Clock::duration>(Seconds(pause));
-  watch.next_news = Clock::now() + watch.news_pause;
-}
-
-void look() {
-  if (watch.halted && watch.halted->load(std::memory_order_relaxed)) throw Part::Halted{};
-  if (watch.helps) return;
-  const Clock::time_point now = Clock::now();
-  if (now < watch.next_check) return;
-  watch.next_check = now + kPause;
-  if (hooks.check) hooks.check();
-}
-
-bool news_due() {
-  if (!watch.listener) return false;
-  const Clock::time_point now = Clock::now();
-  if (now < watch.next_news) return false;
-  watch.next_news = now + watch.news_pause;
+  const double now = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();
+  if (now < next) return false;
+  next = now + pause;
   return true;
 }
 
-void send(const News& news) {
-  if (watch.listener) hooks.hear(watch.listener, news);
+}  // namespace
+
+void set_check(void (*own)()) { check = own; }
+
+void listen(Listener listener, double pause) {
+  watch.listener = std::move(listener);
+  watch.news_pause = pause;
+  watch.next_news = 0.0;
+  due(watch.next_news, pause);  // the first after an interval
 }
 
-Part::Part(const std::atomic<bool>& halted) : outer_(watch.halted) { watch.halted = &halted; }
+void look() {
+  if (watch.halted) {
+    if (watch.halted->load(std::memory_order_relaxed)) throw Halted{};
+  } else if (check && due(watch.next_check, kPause)) {
+    check();
+  }
+}
 
-Part::~Part() { watch.halted = outer_; }
+bool news_due() { return watch.listener && due(watch.next_news, watch.news_pause); }
 
-void help_others() { watch.helps = true; }
+void send(const News& news) {
+  if (watch.listener) watch.listener(news);
+}
+
+void look_at(const std::atomic<bool>& halted) { watch.halted = &halted; }
 
 }  // namespace supple

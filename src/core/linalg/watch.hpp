@@ -1,9 +1,10 @@
 // Long computations let the user stop them, and tell how far they have come. Both concern the
 // thread that was asked to compute; the helpers of threads.hpp stop with it. Whoever knows the user
-// sets the hooks, and without them nothing happens here.
+// sets the check, and without it nothing happens here.
 #pragma once
 #include <atomic>
 #include <cstddef>
+#include <functional>
 
 namespace supple {
 
@@ -23,14 +24,12 @@ struct News {
   double value = 0.0;
 };
 
-struct Hooks {
-  void (*check)() = nullptr;                                 // throws when the user wants to stop
-  void (*hear)(void* listener, const News& news) = nullptr;  // may throw as well
-};
-void set_hooks(const Hooks& hooks);
+using Listener = std::function<void(const News&)>;  // may throw
 
-// Who hears of the computations of this thread, or null, and at which intervals in seconds.
-void listen(void* listener, double pause);
+// Throws when the user wants to stop.
+void set_check(void (*check)());
+// Who hears of the computations of this thread, if anybody, and at which intervals in seconds.
+void listen(Listener listener, double pause);
 
 // For loops whose rounds take microseconds or more: costs no more than to read the clock, and asks
 // every 50 ms whether to go on. Throws if not.
@@ -46,18 +45,8 @@ void tell(const Make& make) {
   if (news_due()) send(make());
 }
 
-// Around a part of work that several threads share: look throws there when `halted` is set.
-class Part {
- public:
-  explicit Part(const std::atomic<bool>& halted);
-  ~Part();
-  Part(const Part&) = delete;
-  Part& operator=(const Part&) = delete;
-  struct Halted {};  // what it throws
-
- private:
-  const std::atomic<bool>* outer_;
-};
-void help_others();  // this thread works on parts of others only: it asks nobody
+// This thread helps another from now on: look asks nobody, and throws once `halted` is set.
+struct Halted {};
+void look_at(const std::atomic<bool>& halted);
 
 }  // namespace supple
