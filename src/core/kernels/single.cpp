@@ -88,7 +88,7 @@ void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) co
   const std::size_t n = size();
   Positions all(n);
   std::iota(all.begin(), all.end(), 0);
-  share_both_ends(threads, (n + kTile - 1) / kTile, [&](std::size_t tile) {
+  const auto fill = [&](std::size_t tile) {
     look();
     const std::size_t first = tile * kTile, count = std::min(kTile, n - first);
     std::vector<float*> from_here(count);
@@ -101,6 +101,11 @@ void SinglePoints::among(float* out, std::size_t stride, std::size_t threads) co
         simd().f32.transpose(out + k * stride + j, out + j * stride + k, stride);
     for (; j < n; ++j)
       for (std::size_t k = first; k < first + kTile; ++k) out[j * stride + k] = out[k * stride + j];
+  };
+  // Later tiles are shorter: each thread takes every so many.
+  share(threads, threads, 1, [&](std::size_t from, std::size_t to) {
+    for (std::size_t part = from; part < to; ++part)
+      for (std::size_t tile = part; tile * kTile < n; tile += threads) fill(tile);
   });
 }
 

@@ -28,11 +28,6 @@ struct Scan {
   double low_max;  // largest G among variables that may decrease
 };
 
-struct Sides {
-  Extreme up;    // smallest G among variables that may increase
-  Extreme down;  // smallest -G among variables that may decrease
-};
-
 struct SparseRow {  // where its entries are
   std::size_t start, count;
 };
@@ -82,9 +77,9 @@ struct Simd {
   // and the index; among simultaneous hits of a chunk the fastest.
   Extreme (*first_crossing)(const double* sign, const double* g, const double* rate, double tiny,
                             std::size_t n);
-  // LASVM: the extremes of G = F - c
-  Sides (*extremes)(const double* F, const double* c, const double* x, const double* lo,
-                    const double* hi, std::size_t n);
+  // LASVM: the smallest G = F - c where x < bound, or (sign -1) the smallest -G where x > bound
+  Extreme (*extreme)(double sign, const double* F, const double* c, const double* x,
+                     const double* bound, std::size_t n);
   // sum += weighted rows, one for each query of a pack; `lost` keeps what the sum loses
   void (*add_block)(const double* weight, const double* rows, std::size_t stride, double* sum,
                     double* lost, std::size_t n);

@@ -11,16 +11,4 @@ namespace supple {
 void share(std::size_t threads, std::size_t count, std::size_t grain,
            const std::function<void(std::size_t, std::size_t)>& work);
 
-// piece(k) for k < count, pieces from both ends together: where they grow or shrink steadily, as
-// the rows of a triangle do, all threads have alike work.
-template <typename Piece>
-void share_both_ends(std::size_t threads, std::size_t count, const Piece& piece) {
-  share(threads, (count + 1) / 2, 1, [&](std::size_t from, std::size_t to) {
-    for (std::size_t k = from; k < to; ++k) {
-      piece(k);
-      if (count - 1 - k != k) piece(count - 1 - k);
-    }
-  });
-}
-
 }  // namespace supple

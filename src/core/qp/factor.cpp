@@ -21,7 +21,6 @@ void Factor::clear() {
   variables_.clear();
   groups_.clear();
   for (auto& v : v_) v.clear();
-  members_.fill(0);
 }
 
 void Factor::reserve(std::size_t count) {
@@ -76,7 +75,6 @@ bool Factor::append(std::span<const Entry> entries, const double* columns, std::
     }
     variables_.push_back(entries[e].variable);
     groups_.push_back(entries[e].group);
-    ++members_[entries[e].group];
   }
   for (std::size_t i = 0; i < n + appended; ++i)  // row by row, so that each is touched once
     for (std::size_t e = i < n ? 0 : i - n + 1; e < appended; ++e)
@@ -86,7 +84,7 @@ bool Factor::append(std::span<const Entry> entries, const double* columns, std::
 
 void Factor::dependence(std::vector<double>& weights) {
   weights.assign(work_.begin(), work_.begin() + size());
-  backward(0, weights.data());
+  simd().solve(upper_.data(), stride_, size(), weights.data());
 }
 
 void Factor::remove(std::size_t variable, double share) {
@@ -111,7 +109,6 @@ void Factor::remove(std::size_t variable, double share) {
   }
   for (auto& v : v_) v.pop_back();
   simd().axpy(-share * sigma_, v_[group].data(), r.data(), n - 1);  // K, not K~
-  --members_[group];
   variables_.erase(found);
   groups_.erase(groups_.begin() + gone);
 }
@@ -131,41 +128,26 @@ void Factor::scale_right_side(double factor) {
 
 void Factor::clear_right_side() { v_[kMaxGroups].assign(size(), 0.0); }
 
-std::vector<double> Factor::eliminate(const PerGroup& s, PerGroup& dmu) const {
-  std::vector<double> z = v_[kMaxGroups];
-  PerGroup h{}, g{1.0, 1.0};  // a group without members has V = 0
+void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu,
+                   std::size_t first) const {
+  dx = v_[kMaxGroups];
+  dmu = PerGroup{};
+  PerGroup h{}, g{1.0, 1.0};
   for (std::size_t e = 0; e < kMaxGroups; ++e)
     if (has_group(e)) {
       g[e] = simd().dot(v_[e].data(), v_[e].data(), size());
-      h[e] = simd().dot(v_[e].data(), z.data(), size()) - s[e];
+      h[e] = simd().dot(v_[e].data(), dx.data(), size()) - s[e];
     }
-  const double g01 = simd().dot(v_[0].data(), v_[1].data(), size());
+  const double g01 = simd().dot(v_[0].data(), v_[1].data(), size());  // 0 if one has no members
   const double determinant = g[0] * g[1] - g01 * g01;
   const PerGroup nu{(g[1] * h[0] - g01 * h[1]) / determinant,
                     (g[0] * h[1] - g01 * h[0]) / determinant};
-  dmu = PerGroup{};
   for (std::size_t e = 0; e < kMaxGroups; ++e)
     if (has_group(e)) {
-      simd().axpy(-nu[e], v_[e].data(), z.data(), size());
+      simd().axpy(-nu[e], v_[e].data(), dx.data(), size());
       dmu[e] = nu[e] + sigma_ * s[e];
     }
-  return z;
-}
-
-void Factor::backward(std::size_t first, double* z) const {
-  simd().solve(row(first) + first, stride_, size() - first, z + first);
-}
-
-void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const {
-  dx = eliminate(s, dmu);
-  backward(0, dx.data());
-}
-
-void Factor::solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const {
-  PerGroup dmu;
-  dx = eliminate(s, dmu);
-  backward(size() - count, dx.data());
-  dx.erase(dx.begin(), dx.end() - count);
+  simd().solve(row(first) + first, stride_, size() - first, dx.data() + first);
 }
 
 }  // namespace supple

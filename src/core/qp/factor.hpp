@@ -26,7 +26,9 @@ class Factor {
   bool has(std::size_t variable) const {
     return std::find(variables_.begin(), variables_.end(), variable) != variables_.end();
   }
-  bool has_group(std::size_t group) const { return members_[group] > 0; }
+  bool has_group(std::size_t group) const {
+    return std::find(groups_.begin(), groups_.end(), group) != groups_.end();
+  }
 
   void clear();
   void reserve(std::size_t count);
@@ -52,24 +54,21 @@ class Factor {
   void set_right_side(const std::vector<double>& r);  // in the order of variables()
   void scale_right_side(double factor);
   void clear_right_side();
-  // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
-  void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const;
-  // The same for the last `count` variables alone, which is cheap: U is triangular.
-  void solve_last(const PerGroup& s, std::size_t count, std::vector<double>& dx) const;
+  // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored). Valid from
+  // entry `first` of dx on: the last ones alone are cheap, as U is triangular.
+  void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu,
+             std::size_t first = 0) const;
 
  private:
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
   const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
-  std::vector<double> eliminate(const PerGroup& s, PerGroup& dmu) const;  // U dx, and dmu
   void forward(double* z, std::size_t count, std::size_t z_stride,
-               std::size_t threads) const;            // z <- U^-T z
-  void backward(std::size_t first, double* z) const;  // z <- U^-1 z from entry `first` on
+               std::size_t threads) const;  // z <- U^-T z
 
   std::vector<std::int64_t> variables_;
   std::vector<std::size_t> groups_;  // of the variables
   AlignedVector upper_;
   std::array<std::vector<double>, kMaxGroups + 1> v_;  // the last belongs to r
-  std::array<std::size_t, kMaxGroups> members_{};
   std::vector<double> work_;
   std::size_t stride_ = 0;
   double sigma_ = 1.0;

@@ -30,9 +30,12 @@ void Lasvm::begin(bool all) {
 double Lasvm::Extremes::gap() const { return rising < 0 || falling < 0 ? -kInf : low - up; }
 
 Lasvm::Extremes Lasvm::extremes(const Head& h) {
-  const Sides sides = simd().extremes(h.F.values().data(), h.c.data(), h.x.data(), h.lo.data(),
-                                      h.hi.data(), h.members());
-  return {sides.up.value, -sides.down.value, sides.up.index, sides.down.index};
+  const auto extreme = [&](double sign, const std::vector<double>& bound) {
+    return simd().extreme(sign, h.F.values().data(), h.c.data(), h.x.data(), bound.data(),
+                          h.members());
+  };
+  const Extreme up = extreme(1.0, h.hi), down = extreme(-1.0, h.lo);
+  return {up.value, -down.value, up.index, down.index};
 }
 
 void Lasvm::step(Head& h, std::size_t i, std::size_t j) {

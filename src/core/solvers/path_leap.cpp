@@ -125,11 +125,11 @@ double Path::driven(std::size_t m) const {
 // Variables that entered of late come last in the factor, where the solution is cheap to have, and
 // they are those most likely to leave: let them go before the step instead of after it.
 void Path::leave_early() {
-  const std::size_t last = std::min<std::size_t>(h.factor.size(), kLast);
-  const std::size_t first = h.factor.size() - last, before = changes.size();
-  h.factor.solve_last(sums_to_move(), last, dx);
-  for (std::size_t i = 0; i < last; ++i) {
-    const auto v = static_cast<std::size_t>(h.factor.variables()[first + i]);
+  const std::size_t first = h.factor.size() - std::min(h.factor.size(), kLast);
+  const std::size_t before = changes.size();
+  h.factor.solve(sums_to_move(), dx, dmu, first);
+  for (std::size_t i = first; i < h.factor.size(); ++i) {
+    const auto v = static_cast<std::size_t>(h.factor.variables()[i]);
     const double x = h.x[v] + dx[i];
     if (x < h.lo[v] || x > h.hi[v]) changes.push_back({v, side_outside(v, x)});
   }
