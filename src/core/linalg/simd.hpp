@@ -65,7 +65,7 @@ struct Simd {
   // turned = c x + s y, y <- c y - s x
   void (*rotate)(double c, double s, const double* x, double* y, double* turned, std::size_t n);
   // z <- U^-T z and z <- U^-1 z for an upper triangle U, row-major, n rows. The former takes
-  // `count` vectors z, each z_stride after the one before; eight cost little more than one.
+  // `count` vectors z, each z_stride after the one before; they share what is read of U.
   void (*solve_transposed)(const double* upper, std::size_t stride, std::size_t n, double* z,
                            std::size_t z_stride, std::size_t count);
   void (*solve)(const double* upper, std::size_t stride, std::size_t n, double* z);

@@ -33,18 +33,6 @@ void Factor::reserve(std::size_t count) {
   stride_ = stride;
 }
 
-void Factor::forward(double* z, std::size_t count, std::size_t z_stride,
-                     std::size_t threads) const {
-  constexpr std::size_t kTogether = 8;
-  share(threads, count, kTogether, [&](std::size_t from, std::size_t to) {
-    for (std::size_t k = from; k < to; k += kTogether) {
-      look();
-      simd().solve_transposed(upper_.data(), stride_, size(), z + k * z_stride, z_stride,
-                              std::min(kTogether, to - k));
-    }
-  });
-}
-
 bool Factor::append(std::span<const Entry> entries, const double* columns, std::size_t threads) {
   const std::size_t n = size(), stride = n + entries.size();
   work_.assign(columns, columns + entries.size() * stride);
@@ -54,7 +42,11 @@ bool Factor::append(std::span<const Entry> entries, const double* columns, std::
     for (std::size_t k = 0; k <= e; ++k)
       w[n + k] += entries[k].group == entries[e].group ? sigma_ : 0.0;
   }
-  forward(work_.data(), entries.size(), stride, threads);
+  share(threads, entries.size(), 8, [&](std::size_t from, std::size_t to) {
+    look();
+    simd().solve_transposed(upper_.data(), stride_, n, work_.data() + from * stride, stride,
+                            to - from);
+  });
   reserve(stride);
   std::size_t appended = 0;
   for (; appended < entries.size(); ++appended) {
@@ -119,14 +111,12 @@ void Factor::rename(std::int64_t from, std::int64_t to) {
 
 void Factor::set_right_side(const std::vector<double>& r) {
   v_[kMaxGroups] = r;
-  forward(v_[kMaxGroups].data(), 1, 0, 1);
+  simd().solve_transposed(upper_.data(), stride_, size(), v_[kMaxGroups].data(), size(), 1);
 }
 
 void Factor::scale_right_side(double factor) {
   for (double& r : v_[kMaxGroups]) r *= factor;
 }
-
-void Factor::clear_right_side() { v_[kMaxGroups].assign(size(), 0.0); }
 
 void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu,
                    std::size_t first) const {

@@ -53,7 +53,7 @@ class Factor {
 
   void set_right_side(const std::vector<double>& r);  // in the order of variables()
   void scale_right_side(double factor);
-  void clear_right_side();
+  void clear_right_side() { v_[kMaxGroups].assign(size(), 0.0); }
   // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored). Valid from
   // entry `first` of dx on: the last ones alone are cheap, as U is triangular.
   void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu,
@@ -62,8 +62,6 @@ class Factor {
  private:
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
   const double* row(std::size_t i) const { return upper_.data() + i * stride_; }
-  void forward(double* z, std::size_t count, std::size_t z_stride,
-               std::size_t threads) const;  // z <- U^-T z
 
   std::vector<std::int64_t> variables_;
   std::vector<std::size_t> groups_;  // of the variables
