@@ -24,9 +24,8 @@ const Simd& choose() {
         most + " instead.");
 #ifdef SUPPLE_X86
   __builtin_cpu_init();
-  if (most == "avx512" && __builtin_cpu_supports("avx512f") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512bw"))
+  if (most == "avx512" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
     return simd_table_avx512;
   if (most != "baseline" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
     return simd_table_avx2;
