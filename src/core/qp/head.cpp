@@ -17,13 +17,6 @@ Head::Head(Gram& gram_, std::size_t per_, std::size_t groups)
     : gram(gram_), per(per_), n_groups(groups) {}
 
 const double* Head::member_row(std::size_t member, std::vector<double>& buffer) {
-  if (!gram.cached(slot[member]) && block.columns() > 0)
-    for (std::size_t v = member * per; v < (member + 1) * per; ++v)
-      if (const std::size_t j = block.column_of(v); j < block.columns()) {
-        buffer.resize(members());
-        for (std::size_t m = 0; m < members(); ++m) buffer[m] = block.row(m)[j];
-        return buffer.data();
-      }
   const double* row = gram.row(slot[member]);
   if (in_place_) return row;
   buffer.resize(members());
@@ -229,7 +222,7 @@ void Head::remove(std::size_t member) {
 
 Snapshot Head::save(bool for_trials) const {
   Snapshot copy{slot, c, lo, hi, ridge, group, target, solution()};
-  if (for_trials) copy.trial = {factor, gram.evaluations(), reach, block.columns() > 0};
+  if (for_trials) copy.trial = {factor, gram.evaluations(), block.columns() > 0};
   return copy;
 }
 
@@ -259,7 +252,6 @@ void Head::restore(const Snapshot& snapshot) {
   put(snapshot.solution);
   factor = snapshot.trial->factor;
   gram.set_evaluations(snapshot.trial->evaluations);
-  reach = snapshot.trial->reach;
   if (!snapshot.trial->with_block) gram.let_go(block);
 }
 

@@ -50,7 +50,6 @@ struct Snapshot {
   struct Trial {
     Factor factor;
     std::uint64_t evaluations;
-    double reach;
     bool with_block;
   };
   std::optional<Trial> trial{};
@@ -97,8 +96,8 @@ struct Head {
   static constexpr std::size_t kWhole = 1024;
   SingleMatrix* matrix();
   void release();
-  double reach = 0.0;  // how far gradients moved in recent paths (see path.cpp, screening)
 
+  double reach = 0.0;  // how far gradients moved in recent paths (see path.cpp, screening)
   std::size_t members() const { return slot.size(); }
   // SMO iterations after which a head that nothing else can solve is given up: at an indefinite
   // kernel, or at a tolerance beyond rounding, SMO may never end by itself.
@@ -160,6 +159,7 @@ struct Head {
   void set_ridge(std::size_t v, double value);
   Solution solution() const { return {x, mu, F.state()}; }
   Snapshot save(bool for_trials = false) const;
+  void put(const Solution& copy);  // where the factor is set right
   void restore(const Solution& copy);
   void restore(const Snapshot& snapshot);
   void sharpen();  // F in double precision where its error leaves open what is optimal
@@ -218,9 +218,7 @@ struct Head {
   // Into the factor, with their right-hand sides or 0; false: one depends on those present.
   bool enter_margin(const std::vector<std::size_t>& entering,
                     const std::vector<double>& right_sides = {});
-  bool enter_margin(std::size_t v, double right_side = 0.0) {
-    return enter_margin(std::vector{v}, {right_side});
-  }
+  bool enter_margin(std::size_t v) { return enter_margin(std::vector{v}); }
   // Out of it; for the share see Factor::remove.
   void leave_margin(std::size_t v, double share = 0.0) { factor.remove(v, share); }
   void leave_margin(const std::vector<std::size_t>& leaving) {
@@ -243,7 +241,6 @@ struct Head {
   void append_columns(const std::vector<std::int64_t>& entering);  // to the block
 
  private:
-  void put(const Solution& copy);
   double largest_c() const;  // of open boxes
   // Two variables of one member that are both non-zero leave one of them at 0. Kx stays.
   void cancel_pairs();

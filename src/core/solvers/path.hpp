@@ -14,9 +14,9 @@ namespace supple {
 
 enum class Side : std::uint8_t { lower, upper, margin, frozen };
 
-// The side of a variable whose bounds move at these rates. An empty box that opens is left on the
-// side where the gradient holds the variable.
-Side side_of(const Head& h, std::size_t v, double dlo, double dhi);
+// The side of a variable whose bounds become these. An empty box that opens is left on the side
+// where the gradient holds the variable.
+Side side_of(const Head& h, std::size_t v, double lo1, double hi1);
 
 struct Event {
   enum class Kind { none, leave_lower, leave_upper, enter } kind = Kind::none;
@@ -36,20 +36,20 @@ PathResult follow_path(Head& head, const Move& move);
 
 class Path {
  public:
-  Path(Head& head, const Move& move);
+  Path(Head& head, const Move& move, bool screened);
   PathResult run();
-  // Straight to the end; false: that failed, and all is as before. The path is used up.
-  bool leap();
-  std::int64_t changes_made() const { return static_cast<std::int64_t>(made); }
+  // Straight to the end; not finished: all is as before. The path is used up.
+  PathResult leap();
 
  private:
   // --- path.cpp: one step ---
-  void direction();
-  void multiply();
-  void rates();
+  void set_off();  // the rates of the bounds
+  void set_right_side(double share);
+  void direction(const PerGroup& sums);
+  void rates(const std::vector<double>& way);
   Event next_event() const;
   void consider(Event& best, Event::Kind kind, std::size_t v, double gap, double speed) const;
-  void move(double dt);     // margin variables, mu and gradients
+  void move(double dt);     // margin and driven variables, mu and gradients
   void advance(double dt);  // these and the boxes
   void finish();
   PathResult give_up(std::int64_t breakpoints);
@@ -58,7 +58,9 @@ class Path {
   void put_on_side(std::size_t v, Side side);
   void set_side(std::size_t v, Side side);  // and let it move as its bound there does
   void drive(std::size_t v, double rate);   // bound variable v moves at this rate from now on
-  bool refill_groups();  // false: a group cannot meet its target
+  double pull(std::size_t m) const;         // K times the rates of the driven variables
+  PerGroup left_over(PerGroup sums) const;  // by the driven variables
+  bool refill_groups();                     // false: a group cannot meet its target
   void enter(std::size_t v);
   void leave(std::size_t v, Side side);
   void exchange(std::size_t v);
@@ -66,49 +68,40 @@ class Path {
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);
-  void wake_member(std::size_t m);
-  void add_awake(std::size_t m);
-  bool all_awake() const { return awake.size() == h.members(); }
-  void settle_members();  // bring F of all members up to date
-  void tell_asleep();     // what is pending
+  void wake_members(const std::vector<std::size_t>& chosen);
   bool on_margin(std::size_t m) const;
+  void moved_since();  // F was last brought up to date: what x has, into dx_block
+  void settle_members();  // bring F of all members up to date
+  bool all_awake() const { return awake.size() == h.members(); }
   double sign_of(std::size_t v) const;
-  double awake_gradient(std::size_t v) const;
-  double rate_of(std::size_t v) const;  // of x
+  double& awake_gradient(std::size_t v);
+  std::size_t awake_variable(std::size_t k) const {  // that g[k] belongs to
+    return static_cast<std::size_t>(awake[k / h.per]) * h.per + k % h.per;
+  }
 
   // --- path_leap.cpp ---
-  struct Change {
-    std::size_t variable;
-    Side to;
-  };
-  bool open_boxes();
-  Side side_outside(std::size_t v, double x) const;
-  bool make_changes(bool all_sides);
-  void leave_box(std::size_t v, Side to);
-  double driven(std::size_t m) const;  // K times the speeds of those on bounds
-  void leave_early();
-  bool regular() const;           // every group has a margin variable
-  PerGroup sums_to_move() const;  // by the margin variables
-  void leap_step(bool all_sides);
-  void find_changes();
-  void find_changes_everywhere();
-  void sharpen(const std::vector<std::size_t>& variables);  // F of their members
+  std::vector<std::size_t> open_boxes();
+  void put_on_edge(std::size_t v, double x);
+  template <typename Variables>
+  std::size_t put_on_edges(const Variables& some, double share);
+  bool step(const std::vector<std::size_t>& entered);
+  std::vector<std::size_t> crossed() const;
+  void wake_doubtful();
 
   Head& h;
-  const std::vector<std::int64_t>& moved;
-  const std::vector<double>&lo1, &hi1;
-  const PerGroup& target1;
-  PerGroup target_rate{}, bound_rate{};  // of the target, and of the sum over moving bounds
-  std::vector<double> dlo, dhi, speed;   // per variable
+  const Move& end;
+  const Solution start;
+  PerGroup target_rate{};
+  std::vector<double> dlo, dhi, dx;  // per variable; dx is 0 but in the margin and where driven
   std::vector<Side> side;
-  std::vector<double> q;  // per member: K times the speeds of the bound variables
-  double q_size = 0.0;    // its largest absolute value
-  bool q_changed = true;  // since the factor was given it as right-hand side
-  int moving = 0;         // number of bound variables with a speed
+  struct Driven {
+    std::size_t variable, column;  // of the block
+  };
+  std::vector<Driven> driven;  // variables on bounds that move
   double t = 0.0;
   bool endless = false;  // an exchange that no bound ends: the ridge is lost in rounding
 
-  std::vector<double> dx, by_variable, right_side, buffer;
+  std::vector<double> solution, right_side;
   AlignedVector dx_block;
   PerGroup dmu{};
 
@@ -116,20 +109,10 @@ class Path {
   std::vector<std::int64_t> place;  // in `awake`, or -1
   // per awake variable, `per` for each member in the order of `awake`
   std::vector<double> g, rate, sign;
-  std::vector<double> dF;                  // per awake member
-  std::vector<double> pending, pending_q;  // what the sleepers have not been told
-  bool dirty = false;                      // there is something pending
-  Gradient::State F_start;
-  PerGroup mu_start{}, mu_settled{};  // at the start; when F was last brought up to date
-
-  struct Return {
-    std::size_t column;  // of the block
-    double way;
-  };
-  std::vector<Return> returns;  // to the edge of the box, in the coming step of the leap
-  std::vector<Change> changes;  // that the leap still has to make
-  std::size_t made = 0;         // changes so far
-  double tolerance = 0.0;       // a gradient with the wrong sign is 0 up to here
+  std::vector<double> dF;  // per awake member
+  PerGroup mu_settled{};  // when F was last brought up to date
+  std::size_t changes = 0, too_many = 0;  // of the margin set, by the leap
+  double travelled = 0.0;                 // sum of |dx|, by the leap
 };
 
 }  // namespace supple

@@ -1,216 +1,153 @@
 // Path: the leap. Many breakpoints lie on the way of a single example, and each costs a pass or
 // two over the factor. But the optimum at t = 1 is what it is, whichever way leads there: solve
 // the equality system for t = 1 on the present margin set, put all variables that have left their
-// box on its edge, take all whose gradient has the wrong sign into the margin set, and solve
-// again. A few rounds mostly settle. Nothing says that they must: if they do not, the state is put
-// back as it was, and the path is followed step by step.
+// box on its edge and solve again, until none leaves; then take all whose gradient has the wrong
+// sign into the margin set. A few rounds mostly settle. Nothing says that they must: if they do
+// not, the state is put back as it was, and the path is followed step by step.
 #include <algorithm>
+#include <cmath>
 
 #include "solvers/path.hpp"
 #include "linalg/watch.hpp"
 
 namespace supple {
 
-namespace {
-constexpr int kRounds = 8;
-constexpr std::size_t kLast = 64;  // variables of the factor that may leave early
-}  // namespace
+// Those of these margin variables that would be outside their box with this share of the step leave
+// for its edge.
+template <typename Variables>
+std::size_t Path::put_on_edges(const Variables& some, double share) {
+  std::vector<std::size_t> outside;
+  for (std::size_t v : some) {
+    const double x = h.x[v] + share * dx[v];
+    if (x < h.lo[v] || x > h.hi[v]) outside.push_back(v);
+  }
+  for (std::size_t v : outside) put_on_edge(v, h.x[v] + share * dx[v]);
+  return outside.size();
+}
 
-bool Path::leap() {
+PathResult Path::leap() {
+  constexpr int kRounds = 8;
   const std::vector<double> lo = h.lo, hi = h.hi;
   const PerGroup target = h.target;
-  tolerance = h.rounding();
   // A guess of the margin set that is this poor is not worth going on from.
-  const std::size_t too_many = 16 + h.factor.size() / 8;
-  bool all_sides = open_boxes();
-  for (int round = 0; round < kRounds && changes.size() <= too_many && made <= 2 * too_many;
-       ++round) {
+  too_many = 32 + h.factor.size() / 4;
+  std::vector<std::size_t> entering = open_boxes();
+  for (int round = 0; round < kRounds && 2 * entering.size() <= too_many; ++round) {
     look();
-    if (!make_changes(all_sides)) break;
-    leap_step(all_sides);
-    all_sides = false;
-    find_changes();
-    if (changes.empty()) find_changes_everywhere();
-    if (!changes.empty()) continue;
+    // After the first round all other gradients of the margin set are 0.
+    std::vector<double> right_sides;
+    for (std::size_t v : entering) right_sides.push_back(-awake_gradient(v) - pull(h.member_of(v)));
+    if (!h.enter_margin(entering, right_sides)) break;
+    if (round == 0) set_right_side(1.0);
+    give_columns(entering);
+    for (std::size_t v : entering) put_on_side(v, Side::margin);
+    changes += entering.size();
+    if (!step(entering)) break;
+    entering = crossed();
+    h.factor.clear_right_side();
+    if (put_on_edges(h.factor.variables(), 0.0) > 0 || !entering.empty()) continue;
+    wake_doubtful();
+    entering = crossed();
+    if (!entering.empty()) continue;
     finish();
-    return true;
+    return {true, static_cast<std::int64_t>(std::max<std::size_t>(1, changes)), true};
   }
-  h.x = F_start.x;
   h.target = target;
   h.lo = lo;
   h.hi = hi;
-  h.F.restore(F_start);
-  h.mu = mu_start;
+  h.put(start);
   const Head::MarginChanges changed = h.margin_changes();
   h.leave_margin(changed.left);
   h.enter_margin(changed.joined);
-  return false;
+  return {false, 0};
 }
 
-// The boxes take their final values; what that asks for is the first change. True: variables on a
-// bound move along with it (their speed is the whole way).
-bool Path::open_boxes() {
-  bool shifted = false;
-  h.target = target1;
-  for (std::size_t k = 0; k < moved.size(); ++k) {
-    const std::size_t v = moved[k];
-    const bool opens = h.fixed(v) && speed[v] != 0.0;
-    h.lo[v] = lo1[k];
-    h.hi[v] = hi1[k];
+// The boxes take their final values. Those that enter the margin set from an opening box are
+// returned.
+std::vector<std::size_t> Path::open_boxes() {
+  std::vector<std::size_t> entering;
+  h.target = end.target;
+  for (std::size_t k = 0; k < end.variables.size(); ++k) {
+    const std::size_t v = end.variables[k];
+    const bool opens = h.fixed(v);
+    const double bound = side[v] == Side::upper ? end.hi[k] : end.lo[k];
+    h.lo[v] = end.lo[k];
+    h.hi[v] = end.hi[k];
     if (side[v] == Side::margin) {
-      if (!h.inside(v)) changes.push_back({v, side_outside(v, h.x[v])});
-    } else if (opens && !h.fixed(v) && h.lo[v] <= h.x[v] && h.x[v] <= h.hi[v]) {
-      drive(v, 0.0);  // it enters from where it is
-      changes.push_back({v, Side::margin});
+      if (!h.inside(v)) {
+        put_on_edge(v, h.x[v]);
+      } else if (const double now = end.ridge.empty() ? 0.0 : end.ridge[k]; h.ridge_of(v) != now) {
+        h.leave_margin(v);
+        awake_gradient(v) += (now - h.ridge[v]) * h.x[v];
+        h.set_ridge(v, now);
+        entering.push_back(v);
+      }
+    } else if ((opens || std::isinf(bound)) && bound != h.x[v] && !h.fixed(v) &&
+               h.lo[v] <= h.x[v] && h.x[v] <= h.hi[v]) {
+      entering.push_back(v);  // from where it is
     } else {
-      shifted = shifted || speed[v] != 0.0;
+      drive(v, bound - h.x[v]);
       if (h.fixed(v)) put_on_side(v, Side::frozen);
     }
   }
-  return shifted;
+  return entering;
 }
 
-Side Path::side_outside(std::size_t v, double x) const {
-  return h.fixed(v) ? Side::frozen : (x <= h.lo[v] ? Side::lower : Side::upper);
+// A margin variable that would be at x leaves for the edge of its box.
+void Path::put_on_edge(std::size_t v, double x) {
+  const Side to = h.fixed(v) ? Side::frozen : (x <= h.lo[v] ? Side::lower : Side::upper);
+  const double way = (to == Side::upper ? h.hi[v] : h.lo[v]) - h.x[v];
+  h.leave_margin(v, -way);
+  dx[v] = 0.0;
+  drive(v, way);
+  put_on_side(v, to);
+  ++changes;
 }
 
-// Right-hand side of the coming step: -(g + q) on the margin set. There g = 0 but for those that
-// enter, and q comes from those that leave, so the factor has it at hand, unless it is made anew
-// from all sides in leap_step(). False: no regular system.
-bool Path::make_changes(bool all_sides) {
-  std::vector<std::size_t> entering;
-  h.factor.clear_right_side();
-  for (const Change& change : changes) {
-    const std::size_t v = change.variable;
-    if (change.to == Side::margin) {
-      entering.push_back(v);
-      continue;
-    }
-    leave_box(v, change.to);
+// False: too much changes, or there is no regular system.
+bool Path::step(const std::vector<std::size_t>& entered) {
+  for (const bool again : {true, false}) {
+    if (changes > too_many) return false;
+    for (std::size_t e = 0; e < h.n_groups; ++e)
+      if (!h.factor.has_group(e)) return false;
+    direction(h.missing());
+    if (!again || put_on_edges(entered, 1.0) == 0) break;
   }
-  std::vector<double> right_sides;
-  for (std::size_t v : entering) right_sides.push_back(-awake_gradient(v) - driven(h.member_of(v)));
-  if (!h.enter_margin(entering, right_sides)) return false;
-  for (std::size_t v : entering) put_on_side(v, Side::margin);
-  give_columns(entering);
-  if (!regular()) return false;
-  if (!all_sides) leave_early();
-  made += changes.size();
-  return regular();
-}
-
-bool Path::regular() const {
-  for (std::size_t e = 0; e < h.n_groups; ++e)
-    if (!h.factor.has_group(e)) return false;
+  rates(dx);
+  for (double way : solution) travelled += std::abs(way);
+  move(1.0);
+  for (const Driven& d : driven) {
+    const std::size_t v = d.variable;
+    h.x[v] = side[v] == Side::upper ? h.hi[v] : h.lo[v];
+    dx[v] = 0.0;
+  }
+  driven.clear();
   return true;
 }
 
-void Path::leave_box(std::size_t v, Side to) {
-  const double way_back = (to == Side::upper ? h.hi[v] : h.lo[v]) - h.x[v];
-  if (place[h.member_of(v)] < 0) wake_member(h.member_of(v));
-  h.leave_margin(v, -way_back);
-  put_on_side(v, to);
-  speed[v] = way_back;
-  bound_rate[h.group[v]] += way_back;
-  by_variable[v] = way_back;  // its column stays in the block
-  returns.push_back({h.block.column_of(v), way_back});
-}
-
-double Path::driven(std::size_t m) const {
-  double sum = q[m];
-  for (const Return& r : returns) sum += r.way * h.block.row(m)[r.column];
-  return sum;
-}
-
-// Variables that entered of late come last in the factor, where the solution is cheap to have, and
-// they are those most likely to leave: let them go before the step instead of after it.
-void Path::leave_early() {
-  const std::size_t first = h.factor.size() - std::min(h.factor.size(), kLast);
-  const std::size_t before = changes.size();
-  h.factor.solve(sums_to_move(), dx, dmu, first);
-  for (std::size_t i = first; i < h.factor.size(); ++i) {
-    const auto v = static_cast<std::size_t>(h.factor.variables()[i]);
-    const double x = h.x[v] + dx[i];
-    if (x < h.lo[v] || x > h.hi[v]) changes.push_back({v, side_outside(v, x)});
-  }
-  for (std::size_t i = before; i < changes.size(); ++i)
-    leave_box(changes[i].variable, changes[i].to);
-}
-
-PerGroup Path::sums_to_move() const {
-  PerGroup need = h.missing();
-  for (std::size_t e = 0; e < h.n_groups; ++e) need[e] -= bound_rate[e];
-  return need;
-}
-
-void Path::leap_step(bool all_sides) {
-  if (all_sides) {
-    const auto& margin = h.factor.variables();
-    right_side.resize(margin.size());
-    for (std::size_t i = 0; i < margin.size(); ++i) {
-      const std::size_t v = margin[i];
-      const bool is_awake = place[h.member_of(v)] >= 0;
-      right_side[i] = -driven(h.member_of(v)) - (is_awake ? awake_gradient(v) : 0.0);
-    }
-    h.factor.set_right_side(right_side);
-  }
-  h.factor.solve(sums_to_move(), dx, dmu);
-  rates();
-  move(1.0);
-  const auto stop = [&](std::size_t v) {
-    if (speed[v] == 0.0) return;
-    h.x[v] = side[v] == Side::upper ? h.hi[v] : h.lo[v];
-    speed[v] = by_variable[v] = 0.0;
-  };
-  for (std::int64_t v : moved) stop(v);
-  for (const Change& change : changes) stop(change.variable);
-  std::fill(q.begin(), q.end(), 0.0);
-  returns.clear();
-  bound_rate.fill(0.0);
-  moving = 0;
-}
-
-void Path::find_changes() {
-  changes.clear();
-  for (std::size_t v : h.factor.variables()) {
-    if (h.x[v] < h.lo[v] || h.x[v] > h.hi[v]) changes.push_back({v, side_outside(v, h.x[v])});
-  }
-  std::vector<std::size_t> crossed;
+// Variables on bounds whose gradient has the wrong sign.
+std::vector<std::size_t> Path::crossed() const {
+  const double tolerance = h.rounding();
+  std::vector<std::size_t> found;
   for (std::size_t k = 0; k < g.size(); ++k)
-    if (sign[k] * g[k] < -tolerance)
-      crossed.push_back(static_cast<std::size_t>(awake[k / h.per]) * h.per + k % h.per);
-  sharpen(crossed);
-  for (std::size_t v : crossed)
-    if (sign_of(v) * awake_gradient(v) < -tolerance) changes.push_back({v, Side::margin});
+    if (sign[k] * g[k] < -tolerance) found.push_back(awake_variable(k));
+  return found;
 }
 
-// Also those asleep, and those of whom the error of F leaves it open.
-void Path::find_changes_everywhere() {
+// Sleepers may have crossed zero, too.
+void Path::wake_doubtful() {
+  if (all_awake()) return;
   settle_members();
+  const double tolerance = h.rounding();
   std::vector<std::size_t> doubtful;
   for (std::size_t v = 0; v < h.variables(); ++v) {
+    const std::size_t m = h.member_of(v);
     const double s = sign_of(v);
-    if (s != 0.0 && s * h.gradient(v) < h.F.error_bound(h.member_of(v)) - tolerance)
-      doubtful.push_back(v);
+    if (place[m] < 0 && s != 0.0 && s * h.gradient(v) < h.F.error_bound(m) - tolerance)
+      doubtful.push_back(m);
   }
-  sharpen(doubtful);
-  for (std::size_t v : doubtful)
-    if (sign_of(v) * h.gradient(v) < -tolerance) changes.push_back({v, Side::margin});
-  for (const Change& change : changes)
-    if (place[h.member_of(change.variable)] < 0) wake_member(h.member_of(change.variable));
-}
-
-// Who enters the margin set is solved for in double precision.
-void Path::sharpen(const std::vector<std::size_t>& variables) {
-  std::vector<std::size_t> chosen;
-  for (std::size_t v : variables)
-    if (const std::size_t m = h.member_of(v);
-        h.F.error_bound(m) > 0.0 && (chosen.empty() || chosen.back() != m))
-      chosen.push_back(m);
-  h.F.sharpen(chosen);
-  for (std::size_t m : chosen)
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per && place[m] >= 0; ++v)
-      g[static_cast<std::size_t>(place[m]) * h.per + v % h.per] = h.gradient(v);
+  doubtful.erase(std::unique(doubtful.begin(), doubtful.end()), doubtful.end());
+  wake_members(doubtful);
 }
 
 }  // namespace supple
