@@ -136,7 +136,7 @@ void Head::sync_block() {
     kept.push_back(j);
   }
   const std::size_t idle = block.columns() - kept.size();
-  if (idle > factor.size() / 8 + 8) block.keep_columns(kept);
+  if (idle > factor.size() / 4 + 16) block.keep_columns(kept);
   std::vector<std::int64_t> missing;
   for (std::int64_t v : factor.variables())
     if (wanted[v]) missing.push_back(v);

@@ -165,8 +165,8 @@ void Path::finish() {
     const std::size_t m = h.member_of(v), e = h.group[v];
     moved_most = std::max(moved_most, std::abs(h.F[m] - start.F.F[m] + h.mu[e] - start.mu[e]));
   }
-  // A single long path says little of the next.
-  h.reach = std::max(std::min(1.25 * moved_most, 1.5 * h.reach), 0.9 * h.reach);
+  // Few move so far, and a single path says little of the next.
+  h.reach = 0.8 * h.reach + 0.2 * (0.3 * moved_most);
   h.sharpen();  // the error of F may have hidden a violator, which the polish then finds
   h.make_canonical();
 }
