@@ -123,17 +123,9 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
 }
 
 Expansion Head::by_member(const std::vector<double>& values) const {
-  const auto weight_of = [&](std::size_t m) {
-    return per == 1 ? values[m] : values[2 * m] + values[2 * m + 1];
-  };
-  std::size_t terms = 0;
-  for (std::size_t m = 0; m < members(); ++m) terms += weight_of(m) != 0.0;
   Expansion out;
-  out.member.reserve(terms);
-  out.slots.reserve(terms);
-  out.coef.reserve(terms);
-  for (std::size_t m = 0; m < members() && out.coef.size() < terms; ++m) {
-    const double weight = weight_of(m);
+  for (std::size_t m = 0; m < members(); ++m) {
+    const double weight = per == 1 ? values[m] : values[2 * m] + values[2 * m + 1];
     if (weight == 0.0) continue;
     out.member.push_back(m);
     out.slots.push_back(slot[m]);

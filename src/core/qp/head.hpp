@@ -238,7 +238,7 @@ struct Head {
   };
   Slide slide(std::size_t v, double sense = 0.0);
   void sync_block();  // it has a column for every variable of the factor
-  void append_columns(const std::vector<std::int64_t>& entering);  // to the block
+  void give_columns(const std::vector<std::int64_t>& some);  // of the block, if they have none
 
  private:
   double largest_c() const;  // of open boxes

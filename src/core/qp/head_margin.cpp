@@ -129,27 +129,26 @@ void Head::sync_block() {
   std::vector<char> wanted(variables(), 0);
   for (std::int64_t v : factor.variables()) wanted[v] = 1;
   std::vector<std::size_t> kept;
-  for (std::size_t j = 0; j < block.columns(); ++j) {
-    const std::int64_t v = block.variables()[j];
-    if (v == MarginBlock::kGone || !wanted[v]) continue;
-    wanted[v] = 0;
-    kept.push_back(j);
-  }
+  for (std::size_t j = 0; j < block.columns(); ++j)
+    if (const std::int64_t v = block.variables()[j]; v != MarginBlock::kGone && wanted[v])
+      kept.push_back(j);
   const std::size_t idle = block.columns() - kept.size();
   if (idle > factor.size() / 4 + 16) block.keep_columns(kept);
-  std::vector<std::int64_t> missing;
-  for (std::int64_t v : factor.variables())
-    if (wanted[v]) missing.push_back(v);
   if (block.rows() == 0) block.append_rows(members(), nullptr);
-  append_columns(missing);
+  give_columns(factor.variables());
 }
 
-void Head::append_columns(const std::vector<std::int64_t>& entering) {
+void Head::give_columns(const std::vector<std::int64_t>& some) {
   constexpr std::size_t kTogether = 64;
-  hold_block(members(), block.columns() + entering.size());
-  for (std::size_t first = 0; first < entering.size(); first += kTogether) {
-    const std::size_t count = std::min(kTogether, entering.size() - first);
-    const std::vector<std::int64_t> part(&entering[first], &entering[first] + count);
+  std::vector<char> has(variables(), 0);
+  for (std::int64_t v : block.variables())
+    if (v != MarginBlock::kGone) has[v] = 1;
+  std::vector<std::int64_t> missing = some;
+  std::erase_if(missing, [&](std::int64_t v) { return has[v] != 0; });
+  hold_block(members(), block.columns() + missing.size());
+  for (std::size_t first = 0; first < missing.size(); first += kTogether) {
+    const std::size_t count = std::min(kTogether, missing.size() - first);
+    const std::vector<std::int64_t> part(&missing[first], &missing[first] + count);
     std::vector<double> values(count * members());
     gram.values(slots_of(part), slot, values.data());
     block.append_columns(part, values.data());

@@ -58,13 +58,8 @@ PerGroup Head::missing() const {
   PerGroup out = target;
   for (std::size_t e = 0; e < n_groups; ++e) {
     double sum = 0.0;
-    if (n_groups == 1) {
 #pragma omp simd reduction(+ : sum)
-      for (std::size_t v = 0; v < x.size(); ++v) sum += x[v];
-    } else {
-#pragma omp simd reduction(+ : sum)
-      for (std::size_t v = 0; v < x.size(); ++v) sum += group[v] == e ? x[v] : 0.0;
-    }
+    for (std::size_t v = 0; v < x.size(); ++v) sum += group[v] == e ? x[v] : 0.0;
     out[e] -= sum;
   }
   return out;

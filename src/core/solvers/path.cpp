@@ -94,28 +94,25 @@ void Path::rates(const std::vector<double>& way) {
   }
 }
 
-void Path::consider(Event& best, Event::Kind kind, std::size_t v, double gap,
-                    double relative) const {
-  const double dt = std::max(0.0, gap) / relative;
-  if (dt < best.dt || (dt == best.dt && relative > best.rate)) best = {kind, v, dt, relative};
-}
-
 Event Path::next_event() const {
   Event best;
   double size = 0.0, sum = 0.0;
   for (double value : solution) size = std::max(size, std::abs(value));
   for (double value : dx_block) sum += std::abs(value);
-  const double tiny_x = 64.0 * kEps * size;
+  const auto consider = [&](std::size_t v, Side to, double gap, double relative) {
+    if (!(relative > 64.0 * kEps * size)) return;
+    const double dt = std::max(0.0, gap) / relative;
+    if (dt < best.dt || (dt == best.dt && relative > best.rate)) best = {dt, v, to, relative};
+  };
   for (std::size_t v : h.factor.variables()) {
-    const double down = dlo[v] - dx[v], up = dx[v] - dhi[v];
-    if (down > tiny_x) consider(best, Event::Kind::leave_lower, v, h.x[v] - h.lo[v], down);
-    if (up > tiny_x) consider(best, Event::Kind::leave_upper, v, h.hi[v] - h.x[v], up);
+    consider(v, Side::lower, h.x[v] - h.lo[v], dlo[v] - dx[v]);
+    consider(v, Side::upper, h.hi[v] - h.x[v], dx[v] - dhi[v]);
   }
   // Rates below the rounding of the sums they come from are zero.
   const double tiny_g = 4.0 * kEps * h.largest_diagonal() * sum;
   const Extreme hit = simd().first_crossing(sign.data(), g.data(), rate.data(), tiny_g, g.size());
   if (hit.index >= 0 && hit.value < best.dt)
-    best = {Event::Kind::enter, awake_variable(hit.index), hit.value, 0.0};
+    best = {hit.value, awake_variable(hit.index), Side::margin, 0.0};
   return best;
 }
 
@@ -196,10 +193,10 @@ PathResult Path::run() {
     advance(dt);
     if (last) break;
     standing = dt > 0.0 ? 0 : standing + 1;
-    if (event.kind == Event::Kind::enter)
+    if (event.to == Side::margin)
       enter(event.variable);
     else
-      leave(event.variable, event.kind == Event::Kind::leave_lower ? Side::lower : Side::upper);
+      leave(event.variable, event.to);
   }
   finish();
   return {true, breakpoints};

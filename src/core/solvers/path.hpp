@@ -19,9 +19,9 @@ enum class Side : std::uint8_t { lower, upper, margin, frozen };
 Side side_of(const Head& h, std::size_t v, double lo1, double hi1);
 
 struct Event {
-  enum class Kind { none, leave_lower, leave_upper, enter } kind = Kind::none;
-  std::size_t variable = 0;
   double dt = std::numeric_limits<double>::infinity();
+  std::size_t variable = 0;
+  Side to = Side::frozen;
   double rate = 0.0;  // among simultaneous events the fastest is taken
 };
 
@@ -48,7 +48,6 @@ class Path {
   void direction(const PerGroup& sums);
   void rates(const std::vector<double>& way);
   Event next_event() const;
-  void consider(Event& best, Event::Kind kind, std::size_t v, double gap, double speed) const;
   void move(double dt);     // margin and driven variables, mu and gradients
   void advance(double dt);  // these and the boxes
   void finish();
@@ -64,7 +63,8 @@ class Path {
   void enter(std::size_t v);
   void leave(std::size_t v, Side side);
   void exchange(std::size_t v);
-  void give_columns(const std::vector<std::size_t>& entering);  // of the block
+  bool take_in(const std::vector<std::size_t>& entering,
+               const std::vector<double>& right_sides = {});  // false: see Head::enter_margin
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);

@@ -37,10 +37,8 @@ PathResult Path::leap() {
     // After the first round all other gradients of the margin set are 0.
     std::vector<double> right_sides;
     for (std::size_t v : entering) right_sides.push_back(-awake_gradient(v) - pull(h.member_of(v)));
-    if (!h.enter_margin(entering, right_sides)) break;
+    if (!take_in(entering, right_sides)) break;
     if (round == 0) set_right_side(1.0);
-    give_columns(entering);
-    for (std::size_t v : entering) put_on_side(v, Side::margin);
     changes += entering.size();
     if (!step(entering)) break;
     entering = crossed();

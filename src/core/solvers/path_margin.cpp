@@ -14,7 +14,7 @@ constexpr std::uint64_t kLookEvery = 16;  // paths
 void Path::drive(std::size_t v, double new_rate) {
   if (new_rate == dx[v]) return;
   if (dx[v] == 0.0) {
-    give_columns({v});
+    h.give_columns({static_cast<std::int64_t>(v)});
     driven.push_back({v, h.block.column_of(v)});
   }
   dx[v] = new_rate;
@@ -58,13 +58,18 @@ void Path::set_side(std::size_t v, Side s) {
 }
 
 void Path::enter(std::size_t v) {
-  if (!h.enter_margin(v)) {
-    exchange(v);
-    return;
+  if (!take_in({v})) exchange(v);
+}
+
+bool Path::take_in(const std::vector<std::size_t>& entering,
+                   const std::vector<double>& right_sides) {
+  if (!h.enter_margin(entering, right_sides)) return false;
+  h.give_columns({entering.begin(), entering.end()});
+  for (std::size_t v : entering) {
+    drive(v, 0.0);
+    put_on_side(v, Side::margin);
   }
-  drive(v, 0.0);
-  give_columns({v});
-  put_on_side(v, Side::margin);
+  return true;
 }
 
 void Path::leave(std::size_t v, Side s) {
@@ -80,7 +85,7 @@ void Path::exchange(std::size_t v) {
   const Head::Slide slid = h.slide(v, sign_of(v));
   endless = slid.end == Head::Slide::End::none;
   if (endless) return;
-  give_columns({v});
+  h.give_columns({static_cast<std::int64_t>(v)});
   std::vector<double> way(h.variables(), 0.0);
   for (std::size_t i = 0; i < slid.dx.size(); ++i) way[h.factor.variables()[i]] = slid.dx[i];
   way[v] = slid.dx_own;
@@ -115,13 +120,6 @@ bool Path::refill_groups() {
     enter(chosen);
   }
   return true;
-}
-
-void Path::give_columns(const std::vector<std::size_t>& entering) {
-  std::vector<std::int64_t> missing;
-  for (std::size_t v : entering)  // it may have left not long ago
-    if (h.block.column_of(v) == h.block.columns()) missing.push_back(v);
-  h.append_columns(missing);
 }
 
 // --- screening -------------------------------------------------------------------------------
