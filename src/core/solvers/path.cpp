@@ -12,15 +12,48 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kEps = std::numeric_limits<double>::epsilon();
 
-}  // namespace
-
+// The side of a variable whose bounds become these. An empty box that opens is left on the side
+// where the gradient holds the variable.
 Side side_of(const Head& h, std::size_t v, double lo1, double hi1) {
   if (h.fixed(v))
     return lo1 == hi1 ? Side::frozen : (h.gradient(v) < 0.0 ? Side::upper : Side::lower);
   return h.x[v] <= h.lo[v] ? Side::lower : (h.x[v] >= h.hi[v] ? Side::upper : Side::margin);
 }
 
-Path::Path(Head& head, const Move& move, bool screened) : h(head), end(move), start(head.solution()) {
+// Nothing but bounds that are not in use would move: the commonest case of all, an example that
+// is classified well, needs no path.
+bool only_idle_bounds(const Head& h, const Move& move) {
+  for (std::size_t e = 0; e < h.n_groups; ++e)
+    if (move.target[e] != h.target[e]) return false;
+  const double rounding = 4.0 * kEps * h.F.peak_mass();
+  for (std::size_t k = 0; k < move.variables.size(); ++k) {
+    const std::size_t v = move.variables[k];
+    const double lo = move.lo[k], hi = move.hi[k];
+    const Side side = side_of(h, v, lo, hi);
+    if (side == Side::margin && !(lo + rounding < h.x[v] && h.x[v] < hi - rounding)) return false;
+    if (side != Side::margin && (side == Side::upper ? hi : lo) != h.x[v]) return false;
+  }
+  return true;
+}
+
+// A ridge has no effect where x is 0. False: it changes elsewhere.
+bool set_ridges(Head& h, const Move& move) {
+  bool all = true;
+  for (std::size_t k = 0; k < move.ridge.size(); ++k) {
+    const std::size_t v = move.variables[k];
+    if (move.lo[k] == move.hi[k]) continue;
+    if (h.x[v] == 0.0)
+      h.set_ridge(v, move.ridge[k]);
+    else
+      all = all && h.ridge_of(v) == move.ridge[k];
+  }
+  return all;
+}
+
+}  // namespace
+
+Path::Path(Head& head, const Move& move, bool screened)
+    : h(head), end(move), start(head.solution()) {
   const std::size_t n = h.variables();
   dlo.assign(n, 0.0);
   dhi.assign(n, 0.0);
@@ -31,7 +64,6 @@ Path::Path(Head& head, const Move& move, bool screened) : h(head), end(move), st
     const std::size_t v = end.variables[k];
     side[v] = side_of(h, v, end.lo[k], end.hi[k]);
   }
-  mu_settled = h.mu;
   place.assign(h.members(), -1);
   h.F.note_peaks();
   h.sync_block();
@@ -123,18 +155,6 @@ void Path::move(double dt) {
   simd().axpy(dt, rate.data(), g.data(), g.size());
 }
 
-void Path::advance(double dt) {
-  move(dt);
-  for (std::size_t v : end.variables) {
-    h.lo[v] += dt * dlo[v];
-    h.hi[v] += dt * dhi[v];
-    if (side[v] == Side::lower) h.x[v] = h.lo[v];
-    if (side[v] == Side::upper) h.x[v] = h.hi[v];
-  }
-  for (std::size_t e = 0; e < h.n_groups; ++e) h.target[e] += dt * target_rate[e];
-  t += dt;
-}
-
 // Boxes and targets take their exact final values; margin variables that end on a bound leave.
 void Path::finish() {
   h.target = end.target;
@@ -168,12 +188,6 @@ void Path::finish() {
   h.make_canonical();
 }
 
-PathResult Path::give_up(std::int64_t breakpoints) {
-  settle_members();
-  h.F.arrive(1);
-  return {false, breakpoints};
-}
-
 PathResult Path::run() {
   set_off();
   const auto limit = static_cast<std::int64_t>(1000 + 20 * h.variables());
@@ -182,15 +196,27 @@ PathResult Path::run() {
   while (true) {
     if (breakpoints % 4 == 0)
       tell([&] { return News{Phase::path, static_cast<std::size_t>(breakpoints), 0, t}; });
-    if (++breakpoints > limit || standing > 50 + 2 * h.factor.size()) return give_up(breakpoints);
-    if (!refill_groups() || endless) return give_up(breakpoints);
+    if (++breakpoints > limit || standing > 50 + 2 * h.factor.size() || !refill_groups() ||
+        endless) {
+      settle_members();
+      h.F.arrive(1);
+      return {false, breakpoints};
+    }
     set_right_side(0.0);
     direction(target_rate);
     rates(dx);
     const Event event = next_event();
     const double dt = std::min(event.dt, 1.0 - t);
     const bool last = event.dt > 1.0 - t;
-    advance(dt);
+    move(dt);
+    for (std::size_t v : end.variables) {
+      h.lo[v] += dt * dlo[v];
+      h.hi[v] += dt * dhi[v];
+      if (side[v] == Side::lower) h.x[v] = h.lo[v];
+      if (side[v] == Side::upper) h.x[v] = h.hi[v];
+    }
+    for (std::size_t e = 0; e < h.n_groups; ++e) h.target[e] += dt * target_rate[e];
+    t += dt;
     if (last) break;
     standing = dt > 0.0 ? 0 : standing + 1;
     if (event.to == Side::margin)
@@ -200,6 +226,35 @@ PathResult Path::run() {
   }
   finish();
   return {true, breakpoints};
+}
+
+// One update: not at all where nothing moves, straight to its end, or step by step.
+PathResult follow_path(Head& head, const Move& move) {
+  // Few members decide, and only these need an F in double precision: those whose box opens, those
+  // on the margin, and those awake.
+  std::vector<std::size_t> opening;
+  for (std::size_t v : move.variables)
+    if (const std::size_t m = head.member_of(v); head.fixed(v) && head.F.error_bound(m) > 0.0)
+      opening.push_back(m);
+  head.F.sharpen(opening);
+  const bool same_ridge = set_ridges(head, move);
+  if (same_ridge && only_idle_bounds(head, move)) {
+    for (std::size_t k = 0; k < move.variables.size(); ++k) {
+      head.lo[move.variables[k]] = move.lo[k];
+      head.hi[move.variables[k]] = move.hi[k];
+    }
+    for (std::size_t e = 0; e < head.n_groups; ++e)
+      if (!head.factor.has_group(e)) {  // its interval may have changed
+        head.sharpen();
+        head.balance_mu();
+      }
+    return {true, 0};
+  }
+  const Released scope{head};
+  head.sharpen();
+  if (const PathResult straight = Path(head, move, true).leap(); straight.finished) return straight;
+  if (!same_ridge || !head.factored()) return {false, 0};
+  return Path(head, move, false).run();
 }
 
 }  // namespace supple

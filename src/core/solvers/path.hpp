@@ -14,10 +14,6 @@ namespace supple {
 
 enum class Side : std::uint8_t { lower, upper, margin, frozen };
 
-// The side of a variable whose bounds become these. An empty box that opens is left on the side
-// where the gradient holds the variable.
-Side side_of(const Head& h, std::size_t v, double lo1, double hi1);
-
 struct Event {
   double dt = std::numeric_limits<double>::infinity();
   std::size_t variable = 0;
@@ -48,10 +44,8 @@ class Path {
   void direction(const PerGroup& sums);
   void rates(const std::vector<double>& way);
   Event next_event() const;
-  void move(double dt);     // margin and driven variables, mu and gradients
-  void advance(double dt);  // these and the boxes
+  void move(double dt);  // margin and driven variables, mu and gradients
   void finish();
-  PathResult give_up(std::int64_t breakpoints);
 
   // --- path_margin.cpp: sides, and changes of the margin set ---
   void put_on_side(std::size_t v, Side side);
@@ -110,7 +104,6 @@ class Path {
   // per awake variable, `per` for each member in the order of `awake`
   std::vector<double> g, rate, sign;
   std::vector<double> dF;  // per awake member
-  PerGroup mu_settled{};  // when F was last brought up to date
   std::size_t changes = 0, too_many = 0;  // of the margin set, by the leap
   double travelled = 0.0;                 // sum of |dx|, by the leap
 };

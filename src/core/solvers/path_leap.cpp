@@ -74,14 +74,14 @@ std::vector<std::size_t> Path::open_boxes() {
     if (side[v] == Side::margin) {
       if (!h.inside(v)) {
         put_on_edge(v, h.x[v]);
-      } else if (const double now = end.ridge.empty() ? 0.0 : end.ridge[k]; h.ridge_of(v) != now) {
+      } else if (!end.ridge.empty() && h.ridge_of(v) != end.ridge[k]) {
         h.leave_margin(v);
-        awake_gradient(v) += (now - h.ridge[v]) * h.x[v];
-        h.set_ridge(v, now);
+        awake_gradient(v) += (end.ridge[k] - h.ridge_of(v)) * h.x[v];
+        h.set_ridge(v, end.ridge[k]);
         entering.push_back(v);
       }
-    } else if ((opens || std::isinf(bound)) && bound != h.x[v] && !h.fixed(v) &&
-               h.lo[v] <= h.x[v] && h.x[v] <= h.hi[v]) {
+    } else if ((opens || std::isinf(bound)) && bound != h.x[v] && h.lo[v] <= h.x[v] &&
+               h.x[v] <= h.hi[v]) {
       entering.push_back(v);  // from where it is
     } else {
       drive(v, bound - h.x[v]);

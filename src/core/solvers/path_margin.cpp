@@ -169,32 +169,27 @@ void Path::moved_since() {
 }
 
 void Path::settle_members() {
-  for (std::size_t k = 0; k < awake.size(); ++k) {
-    const std::size_t v = static_cast<std::size_t>(awake[k]) * h.per;
-    h.F.set(h.member_of(v), g[k * h.per] + h.c[v] - h.mu[h.group[v]] - h.ridge_term(v));
+  const auto set = [&](std::size_t v, double gradient) {
+    h.F.set(h.member_of(v), gradient + h.c[v] - h.mu[h.group[v]] - h.ridge_term(v));
+  };
+  for (std::size_t k = 0; k < g.size(); k += h.per) set(awake_variable(k), g[k]);
+  // Gradients of margin members are 0 but for rounding: they are looked at now and then, and after
+  // a long way.
+  const bool all = travelled > h.F.peak_mass() || h.F.updates() % kLookEvery == 0;
+  const bool moved = h.x != h.F.x();
+  std::vector<std::int64_t> told;
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    if (place[m] >= 0 || !moved) continue;
+    if (all || !on_margin(m))
+      told.push_back(m);
+    else
+      set(m * h.per + (side[m * h.per] != Side::margin), 0.0);
   }
-  if (h.x != h.F.x() && !all_awake()) {
-    // Gradients of margin members stay 0 but for rounding: they are looked at now and then, and
-    // after a long way.
-    const bool all = travelled > h.F.peak_mass() || h.F.updates() % kLookEvery == 0;
-    std::vector<std::int64_t> told;
-    for (std::size_t m = 0; m < h.members(); ++m) {
-      if (place[m] >= 0) continue;
-      if (all || !on_margin(m)) {
-        told.push_back(m);
-        continue;
-      }
-      const std::size_t v = m * h.per + (side[m * h.per] != Side::margin);
-      h.F.shift(m, mu_settled[h.group[v]] - h.mu[h.group[v]]);
-      h.F.shift(m, -h.ridge_of(v) * (h.x[v] - h.F.x()[v]));
-    }
-    moved_since();
-    std::vector<double> change(told.size());
-    simd().product_rows(h.block.data(), h.block.stride(), told.data(), told.size(),
-                        dx_block.data(), dx_block.size(), change.data());
-    for (std::size_t k = 0; k < told.size(); ++k) h.F.shift(told[k], change[k]);
-  }
-  mu_settled = h.mu;
+  moved_since();
+  std::vector<double> change(told.size());
+  simd().product_rows(h.block.data(), h.block.stride(), told.data(), told.size(), dx_block.data(),
+                      dx_block.size(), change.data());
+  for (std::size_t k = 0; k < told.size(); ++k) h.F.shift(told[k], change[k]);
   h.F.arrive();
 }
 
