@@ -118,8 +118,7 @@ void Factor::scale_right_side(double factor) {
   for (double& r : v_[kMaxGroups]) r *= factor;
 }
 
-void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu,
-                   std::size_t first) const {
+void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const {
   dx = v_[kMaxGroups];
   dmu = PerGroup{};
   PerGroup h{}, g{1.0, 1.0};
@@ -137,7 +136,7 @@ void Factor::solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu,
       simd().axpy(-nu[e], v_[e].data(), dx.data(), size());
       dmu[e] = nu[e] + sigma_ * s[e];
     }
-  simd().solve(row(first) + first, stride_, size() - first, dx.data() + first);
+  simd().solve(upper_.data(), stride_, size(), dx.data());
 }
 
 }  // namespace supple

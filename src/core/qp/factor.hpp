@@ -54,10 +54,8 @@ class Factor {
   void set_right_side(const std::vector<double>& r);  // in the order of variables()
   void scale_right_side(double factor);
   void clear_right_side() { v_[kMaxGroups].assign(size(), 0.0); }
-  // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored). Valid from
-  // entry `first` of dx on: the last ones alone are cheap, as U is triangular.
-  void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu,
-             std::size_t first = 0) const;
+  // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
+  void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const;
 
  private:
   double* row(std::size_t i) { return upper_.data() + i * stride_; }
