@@ -6,7 +6,7 @@ time, but not during a change. A method with :func:`writes` changes the model an
 readers use the present model until the method swaps it within ``guards(self).writing``.
 
 The lock is reentrant, except that a thread that reads must not write. It is in the core
-(lock.hpp): there Ctrl-C can wake waiting threads, and cannot strike between taking the lock and
+(lock.cpp): there Ctrl-C can wake waiting threads, and cannot strike between taking the lock and
 entering the guarded block.
 """
 

@@ -26,14 +26,8 @@ namespace supple {
 
 namespace {
 
-class LockError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
-
 using Thread = std::thread::id;
 using Held = std::unique_lock<std::mutex>;
-const Thread kNobody{};
 
 // Guards the fields of all locks. It is held for a moment only, never by a thread that waits for
 // Python's own lock, and a fork can wait for it.
@@ -54,200 +48,140 @@ void watch_forks() {
 class ModelLock {
  public:
   enum class Use { read, turn, write };
-  ModelLock() {
-    watch_forks();
-    const Held held(fields);
-    forks_ = forks;
-  }
+  ModelLock() { watch_forks(); }
   void begin(Use use);
-  void end(Use use);
+  void end(Use use) {
+    const Held held(fields);
+    follow_fork();
+    leave(use);
+  }
 
  private:
-  struct Reader {
+  // What a thread holds or waits for, and how many times over.
+  struct User {
     Thread thread;
-    std::size_t depth;
+    std::size_t reads = 0, turns = 0, writes = 0;  // who writes has the turn, too
+    bool shut_out = false;  // as a reader, until the change that it has met is done
   };
-  struct Wait {
-    Thread thread;
-    Use use;
-  };
-  void acquire(Use use);
-  bool free(Use use, Thread thread);
-  void grant(Use use, Thread thread);
-  void release(Use use, Thread thread);
-  void serve_queue();
-  Reader* reader(Thread thread);
-  std::vector<Wait>::iterator waiting(Thread thread);
-  void follow_fork(Thread me);
+  User& me();
+  // Who has the turn is the first to have asked for one. Readers are shut out while it writes or
+  // waits to.
+  const User* holder() const;
+  bool others_read(Thread thread) const;
+  bool may(Use use);
+  void leave(Use use);
+  void follow_fork();
 
-  std::vector<Reader> readers_;
-  Thread writer_, preparer_;  // the writer is the preparer, too
-  std::size_t writes_ = 0, turns_ = 0;
-  std::vector<Wait> queue_;  // in the order of arrival
+  std::vector<User> users_;  // in the order of arrival
   bool torn_ = false;        // the process was forked while another thread wrote
-  std::uint64_t forks_ = 0;
+  std::uint64_t forks_ = forks;
   std::unique_ptr<std::condition_variable> changed_ = std::make_unique<std::condition_variable>();
 };
 
+ModelLock::User& ModelLock::me() {
+  const Thread thread = std::this_thread::get_id();
+  for (User& user : users_)
+    if (user.thread == thread) return user;
+  return users_.emplace_back(User{thread});
+}
+
+const ModelLock::User* ModelLock::holder() const {
+  const auto at = std::ranges::find_if(users_, [](const User& user) { return user.turns > 0; });
+  return at == users_.end() ? nullptr : &*at;
+}
+
+bool ModelLock::others_read(Thread thread) const {
+  return std::ranges::any_of(users_, [&](const User& user) {
+    return user.reads > 0 && !user.shut_out && user.thread != thread;
+  });
+}
+
+// Whether the calling thread, which has asked for it, may go on.
+bool ModelLock::may(Use use) {
+  const User& own = me();
+  if (use == Use::read) return !own.shut_out;
+  return holder() == &own && (use == Use::turn || !others_read(own.thread));
+}
+
 // Of all threads of the parent the child has the one that forked.
-void ModelLock::follow_fork(Thread me) {
+void ModelLock::follow_fork() {
   if (forks_ == forks) return;
   forks_ = forks;
   (void)changed_.release();  // threads that are no more may be noted in it: it must not be touched
   changed_ = std::make_unique<std::condition_variable>();
-  std::erase_if(readers_, [&](const Reader& r) { return r.thread != me; });
-  queue_.clear();
-  if (preparer_ == me) return;
-  torn_ = torn_ || writer_ != kNobody;
-  writer_ = preparer_ = kNobody;
-  writes_ = turns_ = 0;
+  const Thread thread = std::this_thread::get_id();
+  const User* first = holder();
+  torn_ |= first && first->thread != thread && first->writes > 0 && !others_read(first->thread);
+  std::erase_if(users_, [&](const User& user) { return user.thread != thread; });
 }
 
-ModelLock::Reader* ModelLock::reader(Thread thread) {
-  for (Reader& r : readers_)
-    if (r.thread == thread) return &r;
-  return nullptr;
-}
-
-std::vector<ModelLock::Wait>::iterator ModelLock::waiting(Thread thread) {
-  return std::find_if(queue_.begin(), queue_.end(),
-                      [&](const Wait& wait) { return wait.thread == thread; });
-}
-
-// Who waits to write holds the turn, and keeps out readers that come later.
-bool ModelLock::free(Use use, Thread thread) {
-  if (use == Use::turn) return preparer_ == thread || preparer_ == kNobody;
-  if (use == Use::write) return writer_ == thread || readers_.empty();
-  return preparer_ == thread || reader(thread) != nullptr ||
-         (writer_ == kNobody && waiting(preparer_) == queue_.end());
-}
-
-void ModelLock::grant(Use use, Thread thread) {
-  if (use == Use::turn) {
-    preparer_ = thread;
-    ++turns_;
-  } else if (use == Use::write) {
-    writer_ = thread;
-    ++writes_;
-  } else if (Reader* r = reader(thread)) {
-    ++r->depth;
-  } else {
-    readers_.push_back({thread, 1});
-  }
-}
-
-void ModelLock::release(Use use, Thread thread) {
-  if (use == Use::turn) {
-    if (turns_ > 0 && --turns_ == 0) preparer_ = kNobody;
-  } else if (use == Use::write) {
-    if (writes_ > 0 && --writes_ == 0) writer_ = kNobody;
-  } else if (Reader* r = reader(thread); r != nullptr && --r->depth == 0) {
-    *r = readers_.back();
-    readers_.pop_back();
-  }
-}
-
-// Whoever waits for what has become free gets it, so that nobody who comes later is served before.
-void ModelLock::serve_queue() {
-  for (auto wait = queue_.begin(); wait != queue_.end();) {
-    if (!free(wait->use, wait->thread)) {
-      ++wait;
-      continue;
-    }
-    grant(wait->use, wait->thread);
-    wait = queue_.erase(wait);
-    changed_->notify_all();
-  }
-}
-
-void ModelLock::acquire(Use use) {
+void ModelLock::begin(Use use) {
   constexpr std::chrono::milliseconds kSlice(20);  // between two looks for Ctrl-C
-  const Thread me = std::this_thread::get_id();
   {
     const Held held(fields);
-    follow_fork(me);
+    follow_fork();
     if (torn_)
-      throw LockError(
+      throw std::runtime_error(
           "This process was forked while another thread was updating the model, whose copy here is "
           "incomplete. Copy or pickle the model before the fork, or fork when no update runs.");
-    if (use == Use::turn && writer_ != me && reader(me) != nullptr)
-      throw LockError(
+    User& own = me();
+    if (use != Use::read && own.reads > 0 && own.writes == 0)
+      throw std::runtime_error(
           "A model cannot be changed from within a call that reads it, such as a kernel function "
           "that predict has called. Change it when that call has returned.");
-    // For all who wait, too: to serve them needs no memory.
-    readers_.reserve(readers_.size() + queue_.size() + 1);
-    if (free(use, me)) return grant(use, me);
-    queue_.push_back({me, use});
+    if (use == Use::read) {
+      const User* first = holder();
+      if (own.reads++ == 0) own.shut_out = first && first != &own && first->writes > 0;
+    } else {
+      ++own.turns;
+      own.writes += use == Use::write;
+    }
+    if (may(use)) return;
   }
   nb::gil_scoped_release release_gil;
   Held held(fields);
-  const auto served = [&] { return waiting(me) == queue_.end(); };
-  while (!changed_->wait_for(held, kSlice, served)) {
+  while (!changed_->wait_for(held, kSlice, [&] { return may(use); })) {
     held.unlock();
     try {
       check_signals();
     } catch (...) {
       held.lock();
-      if (served())
-        release(use, me);
-      else
-        queue_.erase(waiting(me));
-      serve_queue();
+      leave(use);
       throw;
     }
     held.lock();
   }
 }
 
-void ModelLock::begin(Use use) {
-  if (use != Use::write) return acquire(use);
-  acquire(Use::turn);
-  try {
-    acquire(Use::write);
-  } catch (...) {
-    end(Use::turn);
-    throw;
+void ModelLock::leave(Use use) {
+  User& own = me();
+  if (use == Use::read) {
+    --own.reads;
+  } else {
+    if (use == Use::write && --own.writes == 0 && holder() == &own)
+      for (User& user : users_) user.shut_out = false;
+    --own.turns;
   }
+  if (own.reads + own.turns == 0) users_.erase(users_.begin() + (&own - users_.data()));
+  changed_->notify_all();
 }
 
-void ModelLock::end(Use use) {
-  const Thread me = std::this_thread::get_id();
-  const Held held(fields);
-  follow_fork(me);
-  release(use, me);
-  if (use == Use::write) release(Use::turn, me);
-  serve_queue();
-}
-
-template <ModelLock::Use use>
 struct Guard {
   std::shared_ptr<ModelLock> lock;
-  void enter() { lock->begin(use); }
-  void exit(nb::handle, nb::handle, nb::handle) { lock->end(use); }
+  ModelLock::Use use;
 };
-
-using Reading = Guard<ModelLock::Use::read>;
-using Preparing = Guard<ModelLock::Use::turn>;
-using Writing = Guard<ModelLock::Use::write>;
-
-template <typename G>
-void bind_guard(nb::module_& m, const char* name) {
-  nb::class_<G>(m, name)
-      .def("__enter__", &G::enter)
-      .def("__exit__", &G::exit, nb::arg().none(), nb::arg().none(), nb::arg().none());
-}
 
 }  // namespace
 
 void bind_lock(nb::module_& m) {
-  nb::exception<LockError>(m, "LockError", PyExc_RuntimeError);
-  bind_guard<Reading>(m, "Reading");
-  bind_guard<Preparing>(m, "Preparing");
-  bind_guard<Writing>(m, "Writing");
+  nb::class_<Guard>(m, "Guard")
+      .def("__enter__", [](Guard& guard) { guard.lock->begin(guard.use); })
+      .def("__exit__", [](Guard& guard, const nb::args&) { guard.lock->end(guard.use); });
   // The three ways to hold one new lock.
   m.def("model_lock", [] {
+    using Use = ModelLock::Use;
     const auto lock = std::make_shared<ModelLock>();
-    return std::make_tuple(Reading{lock}, Preparing{lock}, Writing{lock});
+    return std::make_tuple(Guard{lock, Use::read}, Guard{lock, Use::turn}, Guard{lock, Use::write});
   });
 }
 
