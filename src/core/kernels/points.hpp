@@ -158,7 +158,6 @@ class SparsePoints final : public PointsOf<A> {
   using PointsOf<A>::n_features_, PointsOf<A>::size_, PointsOf<A>::norm_;
   template <typename>
   friend class SparsePoints;
-  void reserve(std::size_t rows, std::size_t entries);
   template <typename Column, typename T>
   void push(const Column* column, const T* value, std::size_t count, double scale = 1.0);
   // What one row adds up to with a query: the dot, or what it adds to the query's L1 norm.
@@ -167,7 +166,10 @@ class SparsePoints final : public PointsOf<A> {
   void from_sums(Base base, const Queries<A>& queries, std::size_t q, std::size_t from,
                  std::size_t to, A* out) const;
   A sum_of_differences(Base base, const Queries<A>& queries, std::size_t q, std::size_t slot) const;
-  void compact();
+  // Without gaps, of the first rows or of those at these slots.
+  template <typename B>
+  std::unique_ptr<SparsePoints<B>> copy(double scale, const std::int64_t* slots,
+                                        std::size_t count) const;
   // The entries of all rows, one row after the other and mostly in the order of the slots. Rows
   // that have left make gaps of zeros, which are closed when they take up half of the room.
   Wiped<std::int32_t> column_;

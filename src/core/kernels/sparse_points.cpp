@@ -8,14 +8,6 @@
 namespace supple {
 
 template <typename A>
-void SparsePoints<A>::reserve(std::size_t rows, std::size_t entries) {
-  column_.reserve(entries);
-  value_.reserve(entries);
-  rows_.reserve(rows);
-  norm_.reserve(rows);
-}
-
-template <typename A>
 template <typename Column, typename T>
 void SparsePoints<A>::push(const Column* column, const T* value, std::size_t count, double scale) {
   double norm = 0.0;
@@ -68,26 +60,14 @@ void SparsePoints<A>::truncate(std::size_t size) {
   rows_.resize(size);
   this->truncate_norms(size);
   size_ = size;
-  if (2 * entries_ < column_.size()) compact();
-}
-
-template <typename A>
-void SparsePoints<A>::compact() {
-  Wiped<std::int32_t> column;
-  Wiped<A> value;
+  if (2 * entries_ >= column_.size()) return;
   try {
-    column.reserve(entries_);
-    value.reserve(entries_);
+    const auto dense = copy<A>(1.0, nullptr, size);
+    column_.swap(dense->column_);
+    value_.swap(dense->value_);
+    rows_.swap(dense->rows_);
   } catch (const std::bad_alloc&) {  // the gaps stay for now
-    return;
   }
-  for (std::size_t slot = 0; slot < size_; ++slot) {
-    column.insert(column.end(), columns(slot).begin(), columns(slot).end());
-    value.insert(value.end(), values(slot).begin(), values(slot).end());
-    rows_[slot].start = column.size() - rows_[slot].count;
-  }
-  column_.swap(column);
-  value_.swap(value);
 }
 
 template <typename A>
@@ -170,24 +150,31 @@ A SparsePoints<A>::sum_of_differences(Base base, const Queries<A>& queries, std:
 }
 
 template <typename A>
+template <typename B>
+std::unique_ptr<SparsePoints<B>> SparsePoints<A>::copy(double scale, const std::int64_t* slots,
+                                                       std::size_t count) const {
+  const auto row = [&](std::size_t k) { return rows_[slots ? slots[k] : k]; };
+  auto out = std::make_unique<SparsePoints<B>>(n_features_);
+  std::size_t entries = 0;
+  for (std::size_t k = 0; k < count; ++k) entries += row(k).count;
+  out->column_.reserve(entries);
+  out->value_.reserve(entries);
+  out->rows_.reserve(count);
+  out->norm_.reserve(count);
+  for (std::size_t k = 0; k < count; ++k)
+    out->push(column_.data() + row(k).start, value_.data() + row(k).start, row(k).count, scale);
+  return out;
+}
+
+template <typename A>
 std::unique_ptr<PointsOf<float>> SparsePoints<A>::single(double scale, bool) const {
-  auto copy = std::make_unique<SparsePoints<float>>(n_features_);
-  copy->reserve(size_, entries_);
-  for (std::size_t slot = 0; slot < size_; ++slot)
-    copy->push(columns(slot).data(), values(slot).data(), rows_[slot].count, scale);
-  return copy;
+  return copy<float>(scale, nullptr, size_);
 }
 
 template <typename A>
 std::unique_ptr<PointsOf<A>> SparsePoints<A>::subset(const std::int64_t* slots,
                                                      std::size_t count) const {
-  auto part = std::make_unique<SparsePoints>(n_features_);
-  std::size_t entries = 0;
-  for (std::size_t k = 0; k < count; ++k) entries += rows_[slots[k]].count;
-  part->reserve(count, entries);
-  for (std::size_t k = 0; k < count; ++k)
-    part->push(columns(slots[k]).data(), values(slots[k]).data(), rows_[slots[k]].count);
-  return part;
+  return copy<A>(1.0, slots, count);
 }
 
 template class SparsePoints<double>;
