@@ -6,36 +6,21 @@ namespace supple {
 
 namespace {
 
-// For each class, pairs of a head and a target.
-std::vector<std::vector<Lasvm::Seat>> checked_seats(const nb::sequence& seats, std::size_t heads) {
-  std::vector<std::vector<Lasvm::Seat>> out;
-  for (nb::handle of_class : seats) {
-    out.emplace_back();
-    for (nb::handle seat : of_class) {
-      const auto [head, target] = nb::cast<std::pair<std::size_t, double>>(seat);
-      require(head < heads, "head out of range");
-      out.back().push_back({head, target});
-    }
-  }
-  return out;
-}
-
 // Several examples one after the other; returns which of them are of use.
-Out<bool> visit(Lasvm& lasvm, const In1<std::int64_t>& slots, const In1<std::int64_t>& codes,
+Out<std::uint8_t> visit(Lasvm& lasvm, const In1<std::int64_t>& slots, const In1<std::int64_t>& codes,
                 const In1<double>& bounds, double tau, std::size_t reprocess) {
   const std::size_t n = slots.shape(0);
   require(codes.shape(0) == n && bounds.shape(0) == n,
           "slots, codes and bounds must have the same length");
   for (std::size_t slot : view(slots)) require(slot < lasvm.examples(), "slot out of range");
   for (std::size_t code : view(codes)) require(code < lasvm.classes(), "class out of range");
-  auto* used = new bool[n];
-  nb::capsule owner(used, [](void* p) noexcept { delete[] static_cast<bool*>(p); });
+  std::vector<std::uint8_t> used(n);
   {
     nb::gil_scoped_release release;
     for (std::size_t i = 0; i < n; ++i)
       used[i] = lasvm.visit(slots.data()[i], codes.data()[i], bounds.data()[i], {tau, reprocess});
   }
-  return Out<bool>(used, {n}, owner);
+  return to_numpy(std::move(used), {n});
 }
 
 }  // namespace
@@ -45,24 +30,21 @@ void bind_lasvm(nb::module_& m) {
   nb::class_<Lasvm>(m, "Lasvm")
       .def(
           "__init__",
-          [](Lasvm* self, Gram& gram, const nb::sequence& all_heads, const nb::sequence& seats) {
+          [](Lasvm* self, Gram& gram, const nb::sequence& all_heads,
+             const In2<std::int8_t>& targets) {
             const auto heads = elements<Head*>(all_heads);
             for (const Head* head : heads)
               require(head->per == 1 && head->n_groups == 1 && &head->gram == &gram,
                       "heads need one variable per member, one group, and this Gram matrix");
-            new (self) Lasvm(gram, heads, checked_seats(seats, heads.size()));
+            require(targets.shape(1) == heads.size(), "targets need one column per head");
+            new (self) Lasvm(gram, heads, targets.shape(0),
+                             {targets.data(), targets.data() + targets.size()});
           },
           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def("begin", &Lasvm::begin)
       .def("visit", &visit)
       // (head, steps, gap) of each that was visited
-      .def("settle",
-           [](Lasvm& lasvm) {
-             std::vector<std::tuple<std::size_t, std::uint64_t, double>> out;
-             for (const auto& [head, steps, gap] : lasvm.settle())
-               out.push_back({head, steps, gap});
-             return out;
-           })
+      .def("settle", &Lasvm::settle)
       .def("absorb",
            [](Lasvm& lasvm, std::size_t from, std::size_t into, std::size_t code, double bound,
               double tau, std::size_t reprocess) {

@@ -13,10 +13,26 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
+// The extremes of G = F - c: the member that would rise most, and the one that would fall most.
+struct Sides {
+  Extreme up, down;  // the smallest G, and the smallest -G
+};
+
+Sides extremes(const Head& h) {
+  const auto extreme = [&](double sign, const std::vector<double>& bound) {
+    return simd().extreme(sign, h.F.values().data(), h.c.data(), h.x.data(), bound.data(),
+                          h.members());
+  };
+  return {extreme(1.0, h.hi), extreme(-1.0, h.lo)};
+}
+
+double gap(const Sides& e) { return -e.down.value - e.up.value; }  // -infinity without a pair
+
 }  // namespace
 
-Lasvm::Lasvm(Gram& gram, const std::vector<Head*>& heads, std::vector<std::vector<Seat>> seats)
-    : gram_(gram), seats_(std::move(seats)) {
+Lasvm::Lasvm(Gram& gram, const std::vector<Head*>& heads, std::size_t classes,
+             std::vector<std::int8_t> targets)
+    : gram_(gram), classes_(classes), targets_(std::move(targets)) {
   for (Head* head : heads) machines_.push_back({*head});
 }
 
@@ -27,15 +43,12 @@ void Lasvm::begin(bool all) {
   }
 }
 
-double Lasvm::Extremes::gap() const { return rising < 0 || falling < 0 ? -kInf : low - up; }
-
-Lasvm::Extremes Lasvm::extremes(const Head& h) {
-  const auto extreme = [&](double sign, const std::vector<double>& bound) {
-    return simd().extreme(sign, h.F.values().data(), h.c.data(), h.x.data(), bound.data(),
-                          h.members());
-  };
-  const Extreme up = extreme(1.0, h.hi), down = extreme(-1.0, h.lo);
-  return {up.value, -down.value, up.index, down.index};
+// use(machine, target) for each head that examples of this class may join.
+template <typename Use>
+void Lasvm::for_heads(std::size_t code, const Use& use) {
+  const std::int8_t* target = targets_.data() + code * machines_.size();
+  for (Machine& machine : machines_)
+    if (const double own = *target++; own != 0.0) use(machine, own);
 }
 
 void Lasvm::step(Head& h, std::size_t i, std::size_t j) {
@@ -50,14 +63,14 @@ void Lasvm::step(Head& h, std::size_t i, std::size_t j) {
 
 bool Lasvm::visit(std::size_t slot, std::size_t code, double bound, const Schedule& schedule) {
   look();
-  // An example without weight is in no head.
-  const std::vector<Seat> nowhere;
-  const std::vector<Seat>& seats = bound > 0.0 ? seats_[code] : nowhere;
-  bool used = seats.empty();
-  for (const Seat& seat : seats)
-    used |= process(machines_[seat.head], slot, seat.target, bound, schedule.tau);
-  for (const Seat& seat : seats) reprocess(machines_[seat.head], schedule);
-  return used;
+  if (!(bound > 0.0)) return true;  // an example without weight is in no head
+  bool any = false, used = false;
+  for_heads(code, [&](Machine& machine, double target) {
+    any = true;
+    used |= process(machine, slot, target, bound, schedule.tau);
+  });
+  for_heads(code, [&](Machine& machine, double) { reprocess(machine, schedule); });
+  return used || !any;
 }
 
 // Whether an example that is no member yet is of use in the head, and has become one.
@@ -65,13 +78,13 @@ bool Lasvm::process(Machine& machine, std::size_t slot, double target, double bo
   Head& h = machine.head;
   if (h.member_at(static_cast<std::int64_t>(slot)) >= 0) return false;
   const double* row = gram_.row(slot);
-  const Extremes e = extremes(h);
+  const Sides e = extremes(h);
   machine.visited = true;
   ++machine.steps;
   const bool rises = target > 0.0;  // from zero it can go one way only
   const double kx = h.expansion_at(row), G = kx - target;
-  const std::ptrdiff_t partner = rises ? e.falling : e.rising;
-  const double violation = rises ? e.low - G : G - e.up;
+  const std::ptrdiff_t partner = rises ? e.down.index : e.up.index;
+  const double violation = rises ? -e.down.value - G : G - e.up.value;
   // Without a partner it waits for one. Within tau of an extreme it may be the partner that another
   // newcomer needs.
   if (partner >= 0 && !(violation > 0.0)) return false;
@@ -90,20 +103,19 @@ void Lasvm::admit(Head& h, std::size_t slot, double kx, double target, double bo
 
 void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double bound,
                    const Schedule& schedule) {
-  for (const Seat& seat : seats_[code]) {
-    Machine& machine = machines_[seat.head];
+  for_heads(code, [&](Machine& machine, double target) {
     Head& h = machine.head;
     const std::int64_t giver = h.member_at(from);
     std::int64_t taker = h.member_at(into);
-    if (giver < 0 && taker < 0) continue;
+    if (giver < 0 && taker < 0) return;
     machine.visited = true;
     if (taker < 0) {
       taker = h.members();
-      admit(h, into, h.expansion_at(gram_.row(into)), seat.target, bound);
+      admit(h, into, h.expansion_at(gram_.row(into)), target, bound);
     }
     const std::size_t t = taker;
-    (seat.target > 0.0 ? h.hi[t] : h.lo[t]) = seat.target * bound;
-    if (giver < 0) continue;
+    (target > 0.0 ? h.hi[t] : h.lo[t]) = target * bound;
+    if (giver < 0) return;
     const std::size_t g = giver;
     const double moved = h.x[g];
     const double *row_g = h.member_row(g, buffer_[0]), *row_t = h.member_row(t, buffer_[1]);
@@ -114,14 +126,14 @@ void Lasvm::absorb(std::size_t from, std::size_t into, std::size_t code, double 
     h.F.arrive(1);
     h.dismiss({static_cast<std::int64_t>(from)});
     reprocess(machine, schedule);
-  }
+  });
 }
 
 void Lasvm::reprocess(Machine& machine, const Schedule& schedule) {
   for (std::size_t k = 0; k < schedule.reprocess; ++k) {
-    const Extremes e = extremes(machine.head);
-    if (!(e.gap() > schedule.tau)) return;
-    step(machine.head, e.rising, e.falling);
+    const Sides e = extremes(machine.head);
+    if (!(gap(e) > schedule.tau)) return;
+    step(machine.head, e.up.index, e.down.index);
     machine.visited = true;
     ++machine.steps;
   }
@@ -132,13 +144,13 @@ std::vector<Lasvm::Record> Lasvm::settle() {
   for (std::size_t k = 0; k < machines_.size(); ++k) {
     const Machine& machine = machines_[k];
     if (!machine.visited) continue;
-    const Extremes e = extremes(machine.head);
+    const Sides e = extremes(machine.head);
     double& mu = machine.head.mu[0];
-    if (e.rising >= 0 && e.falling >= 0)
-      mu = -0.5 * (e.up + e.low);
-    else if (e.rising >= 0 || e.falling >= 0)
-      mu = e.rising >= 0 ? -e.up : -e.low;
-    records.push_back({k, machine.steps, std::max(0.0, e.gap())});
+    if (e.up.index >= 0 && e.down.index >= 0)
+      mu = 0.5 * (e.down.value - e.up.value);
+    else if (e.up.index >= 0 || e.down.index >= 0)
+      mu = e.up.index >= 0 ? -e.up.value : e.down.value;
+    records.push_back({k, machine.steps, std::max(0.0, gap(e))});
   }
   return records;
 }
@@ -156,9 +168,10 @@ std::vector<std::int64_t> Lasvm::sweep() {
 }
 
 std::vector<std::int64_t> Lasvm::dismiss_idle(Head& h) {
-  const Extremes e = extremes(h);
+  const Sides e = extremes(h);
   // Nobody is beyond an extreme that there is not.
-  const double low = e.falling >= 0 ? e.low : kInf, up = e.rising >= 0 ? e.up : -kInf;
+  const double low = e.down.index >= 0 ? -e.down.value : kInf;
+  const double up = e.up.index >= 0 ? e.up.value : -kInf;
   std::vector<std::int64_t> slots;
   for (std::size_t m = 0; m < h.members(); ++m) {
     const double G = h.F[m] - h.c[m];

@@ -3,31 +3,28 @@
 // (PROCESS); then the most violating pair takes steps (REPROCESS). Members at zero beyond the
 // extremes are idle and may leave. Heads have one variable per member and one group.
 #pragma once
+#include <tuple>
 #include <vector>
 
+#include "linalg/simd.hpp"
 #include "qp/head.hpp"
 
 namespace supple {
 
 class Lasvm {
  public:
-  struct Seat {  // a head that the examples of a class may join, and their target there
-    std::size_t head;
-    double target;
-  };
   struct Schedule {
     double tau;  // violation from which a pair is worth a step
     std::size_t reprocess;
   };
-  struct Record {  // what became of a head
-    std::size_t head;
-    std::uint64_t steps;
-    double gap;  // of the extremes
-  };
+  // What became of a head: its number, steps, gap of the extremes.
+  using Record = std::tuple<std::size_t, std::uint64_t, double>;
 
-  Lasvm(Gram& gram, const std::vector<Head*>& heads, std::vector<std::vector<Seat>> seats);
+  // targets[class * heads + head]: 1 or -1, or 0 where examples of the class do not join the head.
+  Lasvm(Gram& gram, const std::vector<Head*>& heads, std::size_t classes,
+        std::vector<std::int8_t> targets);
 
-  std::size_t classes() const { return seats_.size(); }
+  std::size_t classes() const { return classes_; }
   std::size_t examples() const { return gram_.size(); }
   void begin(bool all);  // an operation, which visits some heads, or all
 
@@ -46,18 +43,13 @@ class Lasvm {
               const Schedule& schedule);
 
  private:
-  // The extremes of G = F - c: the member that would rise most, and the one that would fall most.
-  struct Extremes {
-    double up, low;
-    std::ptrdiff_t rising, falling;  // -1: nobody
-    double gap() const;
-  };
   struct Machine {
     Head& head;
     std::uint64_t steps = 0;  // of the present operation
     bool visited = false;
   };
-  static Extremes extremes(const Head& head);
+  template <typename Use>
+  void for_heads(std::size_t code, const Use& use);
   bool process(Machine& machine, std::size_t slot, double target, double bound, double tau);
   void reprocess(Machine& machine, const Schedule& schedule);
   static void admit(Head& head, std::size_t slot, double kx, double target, double bound);
@@ -66,7 +58,8 @@ class Lasvm {
   Gram& gram_;
   std::vector<Machine> machines_;
   std::vector<double> buffer_[2];
-  std::vector<std::vector<Seat>> seats_;  // by class
+  std::size_t classes_;
+  std::vector<std::int8_t> targets_;
 };
 
 // Lower the gap of a head to `tol` in at most `max_iter` steps (negative: a built-in limit). With

@@ -341,7 +341,8 @@ class OnlineEngine:
             with Interruptible():
                 used = op.team.core.visit(slots, work.codes[part], work.bound[part], tol, reprocess)
         self.processed += int(np.count_nonzero(new))
-        self.state.per_class.update(work.codes[part[new & used]].tolist())
+        used = new & used.astype(bool)
+        self.state.per_class.update(work.codes[part[used]].tolist())
         if (new & ~used).any():
             op.let_go(slots[new & ~used])
 

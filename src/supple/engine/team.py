@@ -35,14 +35,12 @@ class Team:
         self.heads: list[HeadState] = list(state.head_states.values())
         self._codes = frozenset(labels)
         codes = np.arange(max(labels, default=-1) + 1, dtype=np.float64)
-        seats: list[list[tuple[int, float]]] = [[] for _ in codes]
+        targets = np.zeros((len(codes), len(self.heads)), dtype=np.int8)  # 0: no member
         for number, key in enumerate(state.head_states):
-            (members,) = state.plan.members(key, codes).nonzero()
-            targets = state.plan.targets(key, codes[members]).tolist()
-            for code, target in zip(members.tolist(), targets, strict=True):
-                seats[code].append((number, target))
-        self.joined = [[self.heads[number] for number, _ in own] for own in seats]  # by class
-        self.core = Lasvm(state.gram.core, [head.core for head in self.heads], seats)
+            members = state.plan.members(key, codes)
+            targets[members, number] = state.plan.targets(key, codes[members])
+        self.joined = [[self.heads[k] for k in np.flatnonzero(own)] for own in targets]  # by class
+        self.core = Lasvm(state.gram.core, [head.core for head in self.heads], targets)
 
     def serves(self, state: State, labels: set[int]) -> bool:
         """Whether these are the heads of the state and suffice for these classes."""
