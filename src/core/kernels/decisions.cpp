@@ -73,15 +73,12 @@ void Decisions::decide_part(std::size_t first, std::size_t last, std::size_t wid
         if (block->to > end) break;  // it goes on in the next tile
       }
     }
-    for (std::size_t q = 0; q < count; ++q) replace_unknown(queries.norm(q), own + q * heads_);
+    // Products of a query whose norm overflows are not known, but all points are far from it,
+    // where kernels of distances are 0.
+    const double unknown = kernel_.base() == Base::dot ? std::nan("") : 0.0;
+    for (std::size_t q = 0; q < count; ++q)
+      if (std::isinf(queries.norm(q))) std::fill_n(own + q * heads_, heads_, unknown);
   }
-}
-
-// Products of a query whose norm overflows are not known, but all points are far from it, where
-// kernels of distances are 0.
-void Decisions::replace_unknown(double norm, double* out) const {
-  if (!std::isinf(norm)) return;
-  std::fill_n(out, heads_, kernel_.base() == Base::dot ? std::nan("") : 0.0);
 }
 
 }  // namespace supple

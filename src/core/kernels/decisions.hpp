@@ -37,7 +37,6 @@ class Decisions {
   };
   void decide_part(std::size_t first, std::size_t last, std::size_t width, const Load& load,
                    double* out) const;
-  void replace_unknown(double norm, double* out) const;
   Kernel kernel_;
   std::size_t heads_;
   std::unique_ptr<const Points> points_;

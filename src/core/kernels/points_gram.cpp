@@ -58,37 +58,28 @@ bool counts_up(const Slots& slots, std::size_t size) {
 // these saves more than whole vectors gain, provided that values can do without the mean taken off.
 std::unique_ptr<Points> without_zeros(const Kernel& kernel, const Points& points) {
   constexpr double kSparse = 0.3, kHarmless = 16.0;
-  constexpr std::size_t kEnough = 64;  // points to look at
+  constexpr std::size_t kEnough = 64;  // points to look at before it gives up
   const auto d = static_cast<double>(points.n_features());
   const double longest = points.largest_norm();  // and no L1 norm exceeds the root of d times this
   const double reach = kernel.base() == Base::l1_distance ? std::sqrt(d * longest) : longest;
   const bool rounds = kernel.base() != Base::dot && kernel.gamma * reach > kHarmless;
   if (rounds || points.sparse()) return nullptr;
-  Queries<double> query(points.n_features(), 1);
-  Wiped<std::int64_t> column;
-  Wiped<double> value;
-  const auto find = [&](std::int64_t slot) {
-    column.clear();
-    value.clear();
-    points.load({&slot, 1}, query);
-    for (std::size_t f = 0; f < points.n_features(); ++f)
-      if (query.at(f, 0) != 0.0) {
-        column.push_back(static_cast<std::int64_t>(f));
-        value.push_back(query.at(f, 0));
-      }
-  };
-  const auto size = static_cast<std::int64_t>(points.size());
-  double seen = 0.0, found = 0.0;
-  for (std::int64_t slot = 0; slot < size; slot += size / kEnough + 1, seen += d) {
-    find(slot);
-    found += static_cast<double>(column.size());
-  }
-  if (found >= kSparse * seen) return nullptr;
   auto sparse = std::make_unique<CsrPoints>(points.n_features());
-  for (std::int64_t slot = 0; slot < size; ++slot) {
-    find(slot);
+  Queries<double> query(points.n_features(), 1);
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    const auto slot = static_cast<std::int64_t>(k);
+    Wiped<std::int64_t> column;
+    Wiped<double> value;
+    points.load({&slot, 1}, query);
+    query.each(0, [&](std::size_t f, double v) {
+      if (v == 0.0) return;
+      column.push_back(static_cast<std::int64_t>(f));
+      value.push_back(v);
+    });
     const std::int64_t offset[] = {0, static_cast<std::int64_t>(column.size())};
     sparse->append({offset, column.data(), value.data(), 1});
+    const bool known = k >= kEnough || k + 1 == points.size();
+    if (known && sparse->entries() >= kSparse * d) return nullptr;
   }
   return sparse;
 }
@@ -102,33 +93,24 @@ std::shared_ptr<const Points> PointsGram::choose(const Slots& slots) const {
 
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
   // A row may be of use later; many cost less as blocks.
-  const bool by_rows = sources.size() < kQueries<double> && 2 * targets.size() > size();
-  Slots rest;
-  std::vector<double*> row;  // of each
-  for (std::size_t k = 0; k < sources.size(); ++k) {
-    double* own = out + k * targets.size();
-    if (keep_all_rows || by_rows || cached(static_cast<std::size_t>(sources[k]))) {
-      Gram::values({sources[k]}, targets, own);
-    } else {
-      rest.push_back(sources[k]);
-      row.push_back(own);
-    }
-  }
-  if (rest.empty()) return;
+  const bool few = sources.size() < kQueries<double> && 2 * targets.size() > size();
+  const auto at_hand = [&](std::int64_t slot) { return cached(static_cast<std::size_t>(slot)); };
+  if (keep_all_rows || few || std::ranges::all_of(sources, at_hand))
+    return Gram::values(sources, targets, out);
   const std::shared_ptr<const Points> chosen = choose(targets);
-  share(threads, rest.size(), kQueries<double>, [&](std::size_t from, std::size_t to) {
+  share(threads, sources.size(), kQueries<double>, [&](std::size_t from, std::size_t to) {
     Queries<double> queries(points_->n_features(), kQueries<double>);
     const std::size_t width = padded(targets.size());
     std::vector<double> values(kQueries<double> * width);
     for (std::size_t first = from; first < to; first += kQueries<double>) {
       look();
-      const std::size_t here = pack(rest, first, queries);
+      const std::size_t here = pack(sources, first, queries);
       kernel_values(kernel_, *chosen, queries, 0, targets.size(), values.data(), width);
       for (std::size_t q = 0; q < here; ++q)
-        std::copy_n(values.data() + q * width, targets.size(), row[first + q]);
+        std::copy_n(values.data() + q * width, targets.size(), out + (first + q) * targets.size());
     }
   });
-  count(rest.size() * targets.size());
+  count(sources.size() * targets.size());
 }
 
 void PointsGram::forget_copies() {
