@@ -157,9 +157,8 @@ class DenseGram(CoreGram):
     def __init__(self, kernel: CoreKernel, X: np.ndarray, cache_bytes: int) -> None:
         super().__init__(kernel)
         self._single = X.dtype == np.float32
-        self.core = PointsGram.dense(
-            *kernel.core_arguments(), X.shape[1], self._single, cache_bytes
-        )
+        make = PointsGram.float32 if self._single else PointsGram.float64
+        self.core = make(*kernel.core_arguments(), X.shape[1], cache_bytes)
 
     def _append(self, X: np.ndarray) -> None:
         self.core.append(X)

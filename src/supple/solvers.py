@@ -94,5 +94,6 @@ def _looks_definite(head: Any) -> bool:
     support = np.flatnonzero(head.x)[:_SAMPLE]
     if not len(support):
         return True
-    eigenvalues = np.linalg.eigvalsh(head.kernel_among(support))
+    slots = head.slot[support // (len(head.x) // head.members)]
+    eigenvalues = np.linalg.eigvalsh(head.kernel_among(slots))
     return bool(eigenvalues[0] >= -1e-8 * max(abs(eigenvalues[-1]), abs(eigenvalues[0])))

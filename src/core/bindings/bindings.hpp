@@ -91,6 +91,22 @@ inline PerGroup to_groups(const nb::sequence& values) {
   return out;
 }
 
+// Without Python's lock.
+template <typename Compute>
+auto unlocked(const Compute& compute) {
+  nb::gil_scoped_release release;
+  return compute();
+}
+
+// Its values have these names, in this order.
+template <typename E, typename... Extra>
+void bind_enum(nb::module_& m, const char* name, std::initializer_list<const char*> values,
+               const Extra&... extra) {
+  nb::enum_<E> bound(m, name, extra...);
+  for (const char* const& value : values)
+    bound.value(value, static_cast<E>(&value - values.begin()));
+}
+
 inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }

@@ -23,6 +23,15 @@ CsrView csr_view(const In1<std::int64_t>& offset, const In1<std::int64_t>& colum
 }
 
 template <typename P>
+std::unique_ptr<PointsGram> make_gram(const std::string& kind, double gamma, double coef0,
+                                      int degree, std::size_t n_features,
+                                      std::size_t cache_bytes) {
+  require(n_features <= 0x7fffffff, "X has at most 2^31 - 1 columns");
+  return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
+                                      std::make_unique<P>(n_features), cache_bytes);
+}
+
+template <typename P>
 P& points_of(PointsGram& gram) {
   auto* points = dynamic_cast<P*>(&gram.points());
   require(points != nullptr, "this Gram matrix holds another kind of points");
@@ -73,10 +82,7 @@ std::unique_ptr<Decisions> decisions(PointsGram& gram, std::size_t heads,
 Out<double> decide(const Decisions& decisions, std::size_t n_queries, const Decisions::Load& load,
                    std::size_t threads) {
   std::vector<double> out(n_queries * decisions.heads());
-  {
-    nb::gil_scoped_release release;
-    decisions.decide(n_queries, load, threads, out.data());
-  }
+  unlocked([&] { decisions.decide(n_queries, load, threads, out.data()); });
   return to_numpy(std::move(out), {n_queries, decisions.heads()});
 }
 
@@ -135,9 +141,10 @@ void bind_gram(nb::module_& m) {
       .def_prop_ro("held_bytes", &Gram::held_bytes)
       .def_prop_ro("evaluations",
                    [](Gram& g) {
-                     nb::gil_scoped_release release;
-                     const std::lock_guard reading(g.audits);
-                     return g.evaluations();
+                     return unlocked([&] {
+                       const std::lock_guard reading(g.audits);
+                       return g.evaluations();
+                     });
                    })
       .def("release", &Gram::release)
       .def("remove", &remove_slots)
@@ -152,8 +159,7 @@ void bind_gram(nb::module_& m) {
              require(label.shape(0) == slots.shape(0) && weight.shape(0) == slots.shape(0),
                      "label and weight need one entry per slot");
              const Slots among = checked_slots(g, slots);
-             nb::gil_scoped_release release;
-             return g.closest_pair(among, label.data(), weight.data());
+             return unlocked([&] { return g.closest_pair(among, label.data(), weight.data()); });
            })
       .def("diagonal", [](const Gram& g) {
         std::vector<double> out(g.size());
@@ -163,25 +169,9 @@ void bind_gram(nb::module_& m) {
       });
 
   nb::class_<PointsGram, Gram>(m, "PointsGram")
-      .def_static("dense",
-                  [](const std::string& kind, double gamma, double coef0, int degree,
-                     std::size_t n_features, bool single, std::size_t cache_bytes) {
-                    std::unique_ptr<Points> points;
-                    if (single)
-                      points = std::make_unique<DensePoints<float>>(n_features);
-                    else
-                      points = std::make_unique<DensePoints<double>>(n_features);
-                    return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
-                                                        std::move(points), cache_bytes);
-                  })
-      .def_static("csr",
-                  [](const std::string& kind, double gamma, double coef0, int degree,
-                     std::size_t n_features, std::size_t cache_bytes) {
-                    require(n_features <= 0x7fffffff, "a sparse X has at most 2^31 - 1 columns");
-                    return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
-                                                        std::make_unique<CsrPoints>(n_features),
-                                                        cache_bytes);
-                  })
+      .def_static("float64", &make_gram<DensePoints<double>>)
+      .def_static("float32", &make_gram<DensePoints<float>>)
+      .def_static("csr", &make_gram<CsrPoints>)
       .def_prop_ro("largest_norm",  // squared
                    [](PointsGram& g) { return g.points().largest_norm(); })
       .def("set_kernel", [](PointsGram& g, const std::string& kind, double gamma, double coef0,
@@ -212,27 +202,21 @@ void bind_gram(nb::module_& m) {
              return std::make_tuple(to_numpy(value), to_numpy(column), to_numpy(offset));
            })
       .def("decisions", &decisions)
-      // What the block solver begins with: the values among examples in single precision, and
-      // about how far off they may be.
-      .def("rough_values",
-           [](PointsGram& g, const In1<std::int64_t>& slots) {
-             const std::shared_ptr<const SinglePoints> points = g.single(checked_slots(g, slots));
-             const std::size_t n = slots.shape(0);
-             std::vector<float> out(n * n);
-             points->among(out.data(), n, g.threads);
-             return std::make_tuple(to_numpy(std::move(out), {n, n}), points->error());
-           })
-      // How gradients follow: sums of values, weighted by `coef`, at the first `to` of these
-      // examples.
-      .def("rough_sums", [](PointsGram& g, const In1<std::int64_t>& slots, const In1<double>& coef,
-                            std::size_t to) {
-        require(coef.shape(0) == slots.shape(0) && to <= slots.shape(0),
-                "coef must have an entry for each slot, and to at most as many");
-        Positions all(slots.shape(0));
+      // What solvers work with: the values among examples in single precision, about how far off
+      // they may be, and their sums, weighted by `coef`, at the first `to` of these examples.
+      .def("rough_values", [](PointsGram& g, const In1<std::int64_t>& slots,
+                              const In1<double>& coef, std::size_t to) {
+        const std::size_t n = slots.shape(0);
+        require(coef.shape(0) == n && to <= n, "coef needs one entry per slot, to is at most that");
+        const std::shared_ptr<const SinglePoints> points = g.single(checked_slots(g, slots));
+        std::vector<float> values(n * n);
+        points->among(values.data(), n, g.threads);
+        Positions all(n);
         std::iota(all.begin(), all.end(), 0);
-        std::vector<double> out(to, 0.0);
-        g.single(checked_slots(g, slots))->add(all, to_vector(coef), to, out.data(), g.threads);
-        return to_numpy(out);
+        std::vector<double> sums(to, 0.0);
+        points->add(all, to_vector(coef), to, sums.data(), g.threads);
+        return std::make_tuple(to_numpy(std::move(values), {n, n}), points->error(),
+                               to_numpy(sums));
       });
 
   nb::class_<Decisions>(m, "Decisions")

@@ -61,25 +61,12 @@ Out<std::int64_t> variables_at(const Head& h, const In1<std::int64_t>& slots) {
   return to_numpy(out);
 }
 
-Slots slots_of(const Head& h, const In1<std::int64_t>& variables) {
-  Slots slots(variables.shape(0));
-  for (std::size_t k = 0; k < slots.size(); ++k)
-    slots[k] = h.slot[h.member_of(variables.data()[k])];
-  return slots;
-}
-
 }  // namespace
 
 void bind_head(nb::module_& m) {
   set_check(check_signals);
-  nb::enum_<Phase>(m, "Phase")
-      .value("machine", Phase::machine)
-      .value("solving", Phase::solving)
-      .value("factoring", Phase::factoring)
-      .value("finishing", Phase::finishing)
-      .value("admitting", Phase::admitting)
-      .value("path", Phase::path)
-      .value("kernel", Phase::kernel);
+  bind_enum<Phase>(m, "Phase", {"machine", "solving", "factoring", "finishing", "admitting", "path",
+                                "kernel"});
   // Who hears of the computations of this thread, listener(phase, done, total, value) or None,
   // until the next call, and at which intervals. The caller keeps the listener alive.
   m.def(
@@ -124,17 +111,11 @@ void bind_head(nb::module_& m) {
           nb::rv_policy::automatic)
       .def_prop_ro("n_margin", [](const Head& h) { return h.factor.size(); })
       .def_prop_ro("factored", &Head::factored)
-      // Those that are no members yet become members. Returns the variables of the members at all
-      // these slots, and how many members are new.
+      // Those that are no members yet become members.
       .def("admit",
            [](Head& h, const In1<std::int64_t>& slots, const In1<double>& c,
               const In1<std::uint8_t>& groups) {
-             const std::size_t before = h.members();
-             {
-               nb::gil_scoped_release release;
-               admit(h, view(slots), view(c), view(groups));
-             }
-             return std::make_pair(variables_at(h, slots), h.members() - before);
+             unlocked([&] { admit(h, view(slots), view(c), view(groups)); });
            })
       // All variables of the members at these slots.
       .def("variables_at", &variables_at)
@@ -152,18 +133,15 @@ void bind_head(nb::module_& m) {
       // Kx from scratch, for an audit: its kernel values are not counted as learning.
       .def("expansion",
            [](Head& h) {
-             std::vector<double> kx;
-             {
-               nb::gil_scoped_release release;
+             return to_numpy(unlocked([&] {
                const std::lock_guard reading(h.gram.audits);
                const struct Uncounted {  // also where the user stops it
                  Gram& gram;
                  std::uint64_t before = gram.evaluations();
                  ~Uncounted() { gram.set_evaluations(before); }
                } scope{h.gram};
-               kx = h.expansion();
-             }
-             return to_numpy(kx);
+               return h.expansion();
+             }));
            })
       .def("scale",
            [](const Head& h, const In1<double>& kx) {
@@ -176,17 +154,14 @@ void bind_head(nb::module_& m) {
               const In1<double>& ridge, const nb::sequence& target) {
              const Move move = checked_move(h, to_vector(moved), view(lo), view(hi), view(ridge),
                                             to_groups(target));
-             nb::gil_scoped_release release;
-             return h.jump(move);
+             return unlocked([&] { return h.jump(move); });
            })
-      .def("kernel_among", [](Head& h, const In1<std::int64_t>& variables) {
-        const std::size_t n = variables.shape(0);
+      // The matrix of kernel values of the examples at these slots.
+      .def("kernel_among", [](Head& h, const In1<std::int64_t>& given) {
+        const Slots slots = checked_slots(h.gram, given);
+        const std::size_t n = slots.size();
         std::vector<double> out(n * n);
-        {
-          nb::gil_scoped_release release;
-          const Slots slots = slots_of(h, variables);
-          h.gram.values(slots, slots, out.data());
-        }
+        unlocked([&] { h.gram.values(slots, slots, out.data()); });
         return to_numpy(std::move(out), {n, n});
       });
 }

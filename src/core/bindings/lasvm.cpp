@@ -15,11 +15,10 @@ Out<std::uint8_t> visit(Lasvm& lasvm, const In1<std::int64_t>& slots, const In1<
   for (std::size_t slot : view(slots)) require(slot < lasvm.examples(), "slot out of range");
   for (std::size_t code : view(codes)) require(code < lasvm.classes(), "class out of range");
   std::vector<std::uint8_t> used(n);
-  {
-    nb::gil_scoped_release release;
+  unlocked([&] {
     for (std::size_t i = 0; i < n; ++i)
       used[i] = lasvm.visit(slots.data()[i], codes.data()[i], bounds.data()[i], {tau, reprocess});
-  }
+  });
   return to_numpy(std::move(used), {n});
 }
 
@@ -51,8 +50,7 @@ void bind_lasvm(nb::module_& m) {
              require(from < lasvm.examples() && into < lasvm.examples() && from != into,
                      "slot out of range");
              require(code < lasvm.classes(), "class out of range");
-             nb::gil_scoped_release release;
-             lasvm.absorb(from, into, code, bound, {tau, reprocess});
+             unlocked([&] { lasvm.absorb(from, into, code, bound, {tau, reprocess}); });
            })
       .def("sweep", [](Lasvm& lasvm) { return to_numpy(lasvm.sweep()); });
 }

@@ -30,8 +30,7 @@ SolveResult solve_one(Head& h, const In1<std::int64_t>& variables, const In1<dou
                       const nb::callable& is_definite) {
   const Move move = checked_move(h, to_vector(variables), view(lo), view(hi), view(ridge),
                                  to_groups(target));
-  nb::gil_scoped_release release;
-  return solve(h, move, to_settings(settings), cold, ask(is_definite));
+  return unlocked([&] { return solve(h, move, to_settings(settings), cold, ask(is_definite)); });
 }
 
 // Several heads one after the other, each with its part of the arrays.
@@ -73,20 +72,10 @@ std::vector<SolveResult> solve_first(const nb::sequence& all_heads,
 }  // namespace
 
 void bind_solve(nb::module_& m) {
-  nb::enum_<Route>(m, "Route", nb::is_arithmetic())
-      .value("none", Route::none)
-      .value("leap", Route::leap)
-      .value("path", Route::path)
-      .value("polish", Route::polish)
-      .value("block", Route::block)
-      .value("smo", Route::smo)
-      .value("simple", Route::simple);
-  nb::enum_<Reason>(m, "Reason")
-      .value("none", Reason::none)
-      .value("iteration_limit", Reason::iteration_limit)
-      .value("rounding", Reason::rounding)
-      .value("indefinite", Reason::indefinite)
-      .value("infeasible", Reason::infeasible);
+  bind_enum<Route>(m, "Route", {"none", "leap", "path", "polish", "block", "smo", "simple"},
+                   nb::is_arithmetic());
+  bind_enum<Reason>(m, "Reason",
+                    {"none", "iteration_limit", "rounding", "indefinite", "infeasible"});
   nb::class_<SolveResult>(m, "SolveResult")
       .def(nb::init<>())
       .def_ro("route", &SolveResult::route)

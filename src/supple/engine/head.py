@@ -172,12 +172,14 @@ class HeadState:
         """Bring the head to the optimum; `slots` are the members that are new or have changed."""
         rows = examples.rows(self.key, slots, problem)
         # New members enter with empty boxes.
-        variables, n_new = self.core.admit(slots, rows.c, rows.group)
+        had_members = self.core.members > 0
+        self.core.admit(slots, rows.c, rows.group)
+        variables = self.core.variables_at(slots)
         cold = other_kernel or not (self.ready and self.converged)
         if other_kernel:
             self.core.forget_factor()
             self.core.refresh()
-        if len(slots) == self.core.members > n_new:
+        if had_members and len(slots) == self.core.members:
             cold = self._replace_c(variables, rows.c) or cold
         t = mass = _NOTHING
         if problem.needs_mass:

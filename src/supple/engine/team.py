@@ -57,8 +57,8 @@ def gather(state: State, heads: Sequence[HeadState]) -> None:
     rows = checked_rows(state.problem, parts.t, weight, parts.t)
     columns = (parts.places, rows.c, rows.group, rows.lo, rows.hi)
     for head, slots, c, group, lo, hi in zip(heads, *map(parts.split, columns), strict=True):
-        members, _ = head.core.admit(slots, c, group)
-        head.core.jump(members, lo, hi, NO_RIDGE, [0.0, 0.0])
+        head.core.admit(slots, c, group)
+        head.core.jump(head.core.variables_at(slots), lo, hi, NO_RIDGE, [0.0, 0.0])
 
 
 class TeamOperation(Operation):
