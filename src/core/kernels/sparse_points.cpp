@@ -106,26 +106,14 @@ template <typename A>
 void SparsePoints<A>::from_sums(Base base, const Queries<A>& queries, std::size_t q,
                                 std::size_t from, std::size_t to, A* out) const {
   constexpr A kFewBits = A(1) / A(16);
-  constexpr std::size_t kPiece = 64;  // looked through again only where some are lost
   const bool l1 = base == Base::l1_distance;
   A own = static_cast<A>(l1 ? 0.0 : queries.norm(q));
   for (std::size_t k = 0; l1 && k < queries.touched(q).size(); ++k)
     own += std::abs(queries.at(queries.touched(q)[k], q));
-  const A* norm = norm_.data() + from;
-  const A share = l1 ? A(0) : A(1), factor = l1 ? A(1) : A(-2);  // of the norm, of the sum
-  for (std::size_t start = 0; start < to - from; start += kPiece) {
-    const std::size_t stop = std::min(to - from, start + kPiece);
-    int any_lost = 0;
-    const auto lost = [&](std::size_t k) {
-      return !(out[k] > kFewBits * (own + share * norm[k]));
-    };
-#pragma omp simd reduction(| : any_lost)
-    for (std::size_t k = start; k < stop; ++k) {
-      out[k] = own + share * norm[k] + factor * out[k];
-      any_lost |= lost(k) ? 1 : 0;
-    }
-    for (std::size_t k = start; any_lost != 0 && k < stop; ++k)
-      if (lost(k)) out[k] = sum_of_differences(base, queries, q, from + k);
+  for (std::size_t j = from; j < to; ++j, ++out) {
+    const A norms = own + (l1 ? A(0) : norm_[j]);
+    *out = norms + (l1 ? A(1) : A(-2)) * *out;
+    if (!(*out > kFewBits * norms)) *out = sum_of_differences(base, queries, q, j);
   }
 }
 
@@ -135,17 +123,16 @@ A SparsePoints<A>::sum_of_differences(Base base, const Queries<A>& queries, std:
                                       std::size_t slot) const {
   const auto size = [&](A x) { return base == Base::l1_distance ? std::abs(x) : x * x; };
   const std::span<const std::int32_t> column = columns(slot);
-  const A* value = values(slot).data();
-  auto f = queries.touched(q).begin();
-  const auto end = queries.touched(q).end();
+  const std::span<const std::int32_t> touched = queries.touched(q);
   A sum = 0;
+  std::size_t common = 0;
   for (std::size_t k = 0; k < column.size(); ++k) {
-    for (; f != end && *f < column[k]; ++f) sum += size(queries.at(*f, q));
-    const bool both = f != end && *f == column[k];
-    sum += size(both ? value[k] - queries.at(*f, q) : value[k]);
-    f += both;
+    const A other = queries.at(column[k], q);
+    common += other != A(0);
+    sum += size(values(slot)[k] - other);
   }
-  for (; f != end; ++f) sum += size(queries.at(*f, q));
+  for (std::size_t k = 0; common < touched.size() && k < touched.size(); ++k)
+    if (!std::ranges::binary_search(column, touched[k])) sum += size(queries.at(touched[k], q));
   return sum;
 }
 
