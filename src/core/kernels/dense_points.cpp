@@ -29,12 +29,9 @@ template <typename T, typename A>
 void DensePoints<T, A>::append(const T* rows, std::size_t count) {
   const std::size_t first = size_;
   resize(first + count);
-  for (std::size_t i = 0; i < count;) {  // by panels: what is written is then in order
-    const std::size_t slot = first + i, together = std::min(kLanes - slot % kLanes, count - i);
-    for (std::size_t f = 0; f < n_features_; ++f)
-      for (std::size_t k = 0; k < together; ++k)
-        panels_[at(slot, f) + k] = rows[(i + k) * n_features_ + f];
-    i += together;
+  for (std::size_t slot = first; slot < size_; ++slot) {
+    T* to = panels_.data() + at(slot, 0);
+    for (std::size_t f = 0; f < n_features_; ++f) to[f * kLanes] = *rows++;
   }
   measure(first);
 }

@@ -69,16 +69,13 @@ std::pair<std::size_t, std::size_t> Gram::closest_pair(const Slots& slots, const
   return best;
 }
 
-Gram::Entry& Gram::enter(std::size_t slot) {
+Gram::Entry& Gram::enter(std::size_t slot, std::size_t n) {
   Entry& entry = entries_[slot];
-  if (entry.cached) {
+  if (entry.cached)
     used_.splice(used_.begin(), used_, entry.use);
-  } else {
-    used_.push_front(slot);
-    entry.use = used_.begin();
-    entry.cached = true;
-    entry.valid = 0;
-  }
+  else
+    entry = {{}, 0, true, used_.insert(used_.begin(), slot)};
+  make_room(entry, n);
   return entry;
 }
 
@@ -107,10 +104,10 @@ void Gram::keep_to_budget() {
   }
 }
 
-void Gram::hold(MarginBlock& block, std::size_t bytes) {
+void Gram::hold(MarginBlock& block) {
   forget(block);
-  held_.push_back({&block, bytes});
-  block_bytes_ += bytes;
+  held_.push_back({&block, block.bytes()});
+  block_bytes_ += block.bytes();
   keep_to_budget();
 }
 
@@ -129,11 +126,9 @@ void Gram::forget(const MarginBlock& block) {
 
 const double* Gram::row(std::size_t slot) {
   const std::size_t n = size();
-  Entry& entry = enter(slot);
-  make_room(entry, n);
+  Entry& entry = enter(slot, n);
   keep_to_budget();
-  if (entry.valid < n) {
-    const std::size_t from = entry.valid;
+  if (const std::size_t from = entry.valid; from < n) {
     look();
     compute(slot, from, n, entry.value.data() + from);
     count(n - from);
@@ -143,8 +138,7 @@ const double* Gram::row(std::size_t slot) {
 }
 
 void Gram::complete(std::size_t slot) {
-  Entry& entry = enter(slot);
-  make_room(entry, slot + 1);
+  Entry& entry = enter(slot, slot + 1);
   compute(slot, 0, slot + 1, entry.value.data());
   count(slot + 1);
   entry.valid = slot + 1;

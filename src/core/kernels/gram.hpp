@@ -62,9 +62,9 @@ class Gram {
   std::pair<std::size_t, std::size_t> closest_pair(const Slots& slots, const double* label,
                                                    const double* weight);
   void clear();
-  // Blocks of heads share the budget of the rows. This one is in use and takes so many bytes, or is
-  // about to: rows and the blocks that have not been used for longest give way.
-  void hold(MarginBlock& block, std::size_t bytes);
+  // Blocks of heads share the budget of the rows. This one is in use: rows and the blocks that have
+  // not been used for longest give way.
+  void hold(MarginBlock& block);
   void let_go(MarginBlock& block);  // and clear it
   std::size_t held_bytes() const { return cached_bytes_ + block_bytes_; }
   std::size_t cache_bytes() const { return cache_bytes_; }
@@ -97,7 +97,8 @@ class Gram {
     bool cached = false;
     std::list<std::size_t>::iterator use;
   };
-  Entry& enter(std::size_t slot);  // into the cache, or to the front of it
+  // Into the cache, or to the front of it, with room for so many values.
+  Entry& enter(std::size_t slot, std::size_t n);
   void make_room(Entry& entry, std::size_t n);
   void keep_to_budget();
   void forget(const MarginBlock& block);  // it takes no bytes of the budget
@@ -153,12 +154,11 @@ class PointsGram final : public Gram {
                                     const Slots& targets) const;
   // Some examples, copied unless they are all, to be met by packs of others.
   std::shared_ptr<const Points> choose(const Slots& slots) const;
-  // Up to kQueries of these slots from `first` on. Returns how many there are.
-  std::size_t pack(const Slots& slots, std::size_t first, Queries<double>& queries) const {
-    const std::size_t count = std::min(slots.size() - first, kQueries<double>);
-    held().load({slots.data() + first, count}, queries);
-    return count;
-  }
+  struct Block {  // so many sources and targets, from there on
+    std::size_t first, count, from, length;
+  };
+  template <typename Use>
+  void for_blocks(const Slots& sources, const Slots& targets, const Use& use);
   Kernel kernel_;
   std::unique_ptr<Points> points_;
   // While heads are solved: all points in single precision, and without their zeros, if there are

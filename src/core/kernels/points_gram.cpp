@@ -91,26 +91,39 @@ std::shared_ptr<const Points> PointsGram::choose(const Slots& slots) const {
   return held().subset(slots.data(), slots.size());
 }
 
+// Values of some sources with some targets, use(block, values, stride), in threads that share the
+// targets.
+template <typename Use>
+void PointsGram::for_blocks(const Slots& sources, const Slots& targets, const Use& use) {
+  const std::shared_ptr<const Points> chosen = choose(targets);
+  share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
+    Queries<double> queries(points_->n_features(), kQueries<double>);
+    const std::size_t width = std::min(kTile, padded(end - begin));
+    std::vector<double> values(kQueries<double> * width);
+    for (std::size_t first = 0; first < sources.size(); first += kQueries<double>) {
+      const std::size_t here = std::min(sources.size() - first, kQueries<double>);
+      held().load({sources.data() + first, here}, queries);
+      tell([&] { return News{Phase::kernel, first, sources.size()}; });
+      for (std::size_t from = begin; from < end; from += width) {
+        const std::size_t length = std::min(end, from + width) - from;
+        kernel_values(kernel_, *chosen, queries, from, from + length, values.data(), width);
+        use(Block{first, here, from, length}, values.data(), width);
+      }
+    }
+  });
+  count(sources.size() * targets.size());
+}
+
 void PointsGram::values(const Slots& sources, const Slots& targets, double* out) {
   // A row may be of use later; many cost less as blocks.
   const bool few = sources.size() < kQueries<double> && 2 * targets.size() > size();
   const auto at_hand = [&](std::int64_t slot) { return cached(static_cast<std::size_t>(slot)); };
   if (keep_all_rows || few || std::ranges::all_of(sources, at_hand))
     return Gram::values(sources, targets, out);
-  const std::shared_ptr<const Points> chosen = choose(targets);
-  share(threads, sources.size(), kQueries<double>, [&](std::size_t from, std::size_t to) {
-    Queries<double> queries(points_->n_features(), kQueries<double>);
-    const std::size_t width = padded(targets.size());
-    std::vector<double> values(kQueries<double> * width);
-    for (std::size_t first = from; first < to; first += kQueries<double>) {
-      look();
-      const std::size_t here = pack(sources, first, queries);
-      kernel_values(kernel_, *chosen, queries, 0, targets.size(), values.data(), width);
-      for (std::size_t q = 0; q < here; ++q)
-        std::copy_n(values.data() + q * width, targets.size(), out + (first + q) * targets.size());
-    }
+  for_blocks(sources, targets, [&](const Block& b, const double* block, std::size_t stride) {
+    for (std::size_t q = 0; q < b.count; ++q)
+      std::copy_n(block + q * stride, b.length, out + (b.first + q) * targets.size() + b.from);
   });
-  count(sources.size() * targets.size());
 }
 
 void PointsGram::forget_copies() {
@@ -137,26 +150,13 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   if (keep_all_rows || (sources.size() < kQueries<double> && 4 * targets.size() > size()))
     return Gram::expand(sources, coef, targets);
   if (linear()) return expand_linear(sources, coef, targets);
-  const std::shared_ptr<const Points> chosen = choose(targets);
-  std::vector<double> sum(targets.size(), 0.0);
-  share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
-    Queries<double> queries(points_->n_features(), kQueries<double>);
-    const std::size_t width = std::min(kTile, padded(end - begin));
-    std::vector<double> values(kQueries<double> * width), lost(end - begin, 0.0);
-    for (std::size_t first = 0; first < sources.size(); first += kQueries<double>) {
-      double weight[kQueries<double>] = {};
-      std::copy_n(coef.data() + first, pack(sources, first, queries), weight);
-      tell([&] { return News{Phase::kernel, first, sources.size()}; });
-      for (std::size_t from = begin; from < end; from += width) {
-        const std::size_t length = std::min(end, from + width) - from;
-        kernel_values(kernel_, *chosen, queries, from, from + length, values.data(), width);
-        simd().add_block(weight, values.data(), width, sum.data() + from,
-                         lost.data() + (from - begin), length);
-      }
-    }
-    count(sources.size() * (end - begin));
-    for (std::size_t i = begin; i < end; ++i) sum[i] += lost[i - begin];
+  std::vector<double> sum(targets.size(), 0.0), lost(targets.size(), 0.0);
+  for_blocks(sources, targets, [&](const Block& b, const double* block, std::size_t stride) {
+    double weight[kQueries<double>] = {};
+    std::copy_n(coef.data() + b.first, b.count, weight);
+    simd().add_block(weight, block, stride, sum.data() + b.from, lost.data() + b.from, b.length);
   });
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += lost[i];
   return sum;
 }
 

@@ -157,7 +157,7 @@ void Head::give_columns(const std::vector<std::int64_t>& some) {
 
 void Head::hold_block(std::size_t rows, std::size_t columns) {
   block.reserve(rows, columns);
-  gram.hold(block, block.bytes());
+  gram.hold(block);
 }
 
 Slots Head::slots_of(const std::vector<std::int64_t>& some) const {
