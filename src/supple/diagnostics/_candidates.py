@@ -161,7 +161,8 @@ class _TrialHead:
         core, self._guests, self._rows = self._head.core, guests, rows
         make_ready_for_paths(core)
         count = len(guests)
-        self._members, _ = core.admit(guests, np.ones(count), np.zeros(count, dtype=np.uint8))
+        core.admit(guests, np.ones(count), np.zeros(count, dtype=np.uint8))
+        self._members = core.variables_at(guests)
         if core.rough:
             core.refresh()
         self._ready, self._c = core.save(for_trials=True), core.c
