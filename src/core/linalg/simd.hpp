@@ -74,7 +74,7 @@ struct Simd {
                        std::size_t count, const double* v, std::size_t length, double* out);
   // Path: the first gradient to reach 0. sign is +1 at a lower bound (g >= 0 there), -1 at an
   // upper one, 0 for variables that cannot hit; rates up to `tiny` count as 0. Returns the time
-  // and the index; among simultaneous hits of a chunk the fastest.
+  // and the index; among simultaneous hits the fastest.
   Extreme (*first_crossing)(const double* sign, const double* g, const double* rate, double tiny,
                             std::size_t n);
   // LASVM: the smallest G = F - c where x < bound, or (sign -1) the smallest -G where x > bound

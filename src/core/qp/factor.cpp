@@ -42,7 +42,8 @@ bool Factor::append(std::span<const Entry> entries, const double* columns, std::
     for (std::size_t k = 0; k <= e; ++k)
       w[n + k] += entries[k].group == entries[e].group ? sigma_ : 0.0;
   }
-  share(threads, entries.size(), 8, [&](std::size_t from, std::size_t to) {
+  constexpr std::size_t kFewest = 8;  // for a thread
+  share(threads, entries.size(), kFewest, [&](std::size_t from, std::size_t to) {
     look();
     simd().solve_transposed(upper_.data(), stride_, n, work_.data() + from * stride, stride,
                             to - from);
