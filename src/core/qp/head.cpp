@@ -24,13 +24,19 @@ const double* Head::member_row(std::size_t member, std::vector<double>& buffer) 
   return buffer.data();
 }
 
-void Head::snap(std::size_t v, double rounding) {
-  if (ridge_of(v) > 0.0)  // its gradient moves, too
-    rounding = std::min(rounding, 4.0 * std::numeric_limits<double>::epsilon() / ridge[v]);
-  if (x[v] - lo[v] <= rounding)
-    x[v] = lo[v];
-  else if (hi[v] - x[v] <= rounding)
-    x[v] = hi[v];
+void Head::drop_edges() {
+  const double eps = 4.0 * std::numeric_limits<double>::epsilon(), of_mass = eps * F.peak_mass();
+  std::vector<std::size_t> leaving;
+  for (std::size_t v : factor.variables()) {
+    // With a ridge its gradient moves, too.
+    const double near = ridge_of(v) > 0.0 ? std::min(of_mass, eps / ridge[v]) : of_mass;
+    if (x[v] - lo[v] <= near)
+      x[v] = lo[v];
+    else if (hi[v] - x[v] <= near)
+      x[v] = hi[v];
+    if (!inside(v)) leaving.push_back(v);
+  }
+  leave_margin(leaving);
 }
 
 void Head::make_canonical() {

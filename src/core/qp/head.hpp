@@ -126,8 +126,9 @@ struct Head {
   }
   bool fixed(std::size_t v) const { return lo[v] == hi[v]; }
 
-  // A variable within `rounding` of a bound is put on it: as a margin variable it would fix mu.
-  void snap(std::size_t v, double rounding);
+  // Margin variables on a bound, or so near that they are by rounding, leave the factor: they would
+  // fix mu.
+  void drop_edges();
   // Of the many ways to write down one optimum take the same, whichever solver found it: no two
   // variables of one member are both non-zero, nobody is inside its box by rounding alone, and mu
   // follows from balance_mu.

@@ -109,13 +109,17 @@ void Path::direction(const PerGroup& sums) {
   for (std::size_t i = 0; i < margin.size(); ++i) dx[margin[i]] = solution[i];
 }
 
-// Of the gradients where members are awake.
-void Path::rates(const std::vector<double>& way) {
+void Path::spread(const std::vector<double>& way) {
   dx_block.resize(h.block.columns());
-  for (std::size_t j = 0; j < h.block.columns(); ++j) {
+  for (std::size_t j = 0; j < dx_block.size(); ++j) {
     const std::int64_t v = h.block.variables()[j];
     dx_block[j] = v == MarginBlock::kGone ? 0.0 : way[v];
   }
+}
+
+// Of the gradients where members are awake.
+void Path::rates(const std::vector<double>& way) {
+  spread(way);
   dF.resize(awake.size());
   rate.resize(g.size());
   simd().product_rows(h.block.data(), h.block.stride(), awake.data(), awake.size(), dx_block.data(),
@@ -158,25 +162,16 @@ void Path::move(double dt) {
 // Boxes and targets take their exact final values; margin variables that end on a bound leave.
 void Path::finish() {
   h.target = end.target;
-  // A variable carried along by its bound keeps the rounding of the bound's way, within reason.
-  double farthest = h.F.peak_mass();
   for (std::size_t k = 0; k < end.variables.size(); ++k) {
     const std::size_t v = end.variables[k];
     h.lo[v] = end.lo[k];
     h.hi[v] = end.hi[k];
     const double bound = side[v] == Side::upper ? h.hi[v] : h.lo[v];
     if (side[v] != Side::margin && std::isfinite(bound)) h.x[v] = bound;
-    farthest = std::max({farthest, std::abs(dlo[v]), std::abs(dhi[v])});
   }
   settle_members();
   h.F.arrive(1);
-  const double rounding = 4.0 * kEps * std::min(farthest, 1024.0 * h.F.peak_mass());
-  std::vector<std::size_t> leaving;
-  for (std::size_t v : h.factor.variables()) {
-    h.snap(v, rounding);
-    if (!h.inside(v)) leaving.push_back(v);
-  }
-  h.leave_margin(leaving);
+  h.drop_edges();
   double moved_most = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const std::size_t m = h.member_of(v), e = h.group[v];

@@ -42,6 +42,7 @@ class Path {
   void set_off();  // the rates of the bounds
   void set_right_side(double share);
   void direction(const PerGroup& sums);
+  void spread(const std::vector<double>& way);  // over the columns of the block
   void rates(const std::vector<double>& way);
   Event next_event() const;
   void move(double dt);  // margin and driven variables, mu and gradients
@@ -64,7 +65,7 @@ class Path {
   void wake(double radius);
   void wake_members(const std::vector<std::size_t>& chosen);
   bool on_margin(std::size_t m) const;
-  void moved_since();  // F was last brought up to date: what x has, into dx_block
+  std::vector<double> moved_since() const;  // F was last brought up to date: the way of x
   void settle_members();  // bring F of all members up to date
   bool all_awake() const { return awake.size() == h.members(); }
   double sign_of(std::size_t v) const;

@@ -44,7 +44,7 @@ double& Path::awake_gradient(std::size_t v) {
 void Path::put_on_side(std::size_t v, Side s) {
   const std::size_t m = h.member_of(v);
   if (place[m] < 0) {  // x has moved since F was brought up to date
-    moved_since();
+    spread(moved_since());
     h.F.shift(m, simd().dot(h.block.row(m), dx_block.data(), dx_block.size()));
     wake_members({m});
   }
@@ -160,12 +160,10 @@ bool Path::on_margin(std::size_t m) const {
   return side[m * h.per] == Side::margin || side[m * h.per + h.per - 1] == Side::margin;
 }
 
-void Path::moved_since() {
-  dx_block.resize(h.block.columns());
-  for (std::size_t j = 0; j < dx_block.size(); ++j) {
-    const std::int64_t v = h.block.variables()[j];
-    dx_block[j] = v == MarginBlock::kGone ? 0.0 : h.x[v] - h.F.x()[v];
-  }
+std::vector<double> Path::moved_since() const {
+  std::vector<double> way = h.x;
+  for (std::size_t v = 0; v < way.size(); ++v) way[v] -= h.F.x()[v];
+  return way;
 }
 
 void Path::settle_members() {
@@ -185,7 +183,7 @@ void Path::settle_members() {
     else
       set(m * h.per + (side[m * h.per] != Side::margin), 0.0);
   }
-  moved_since();
+  spread(moved_since());
   std::vector<double> change(told.size());
   simd().product_rows(h.block.data(), h.block.stride(), told.data(), told.size(), dx_block.data(),
                       dx_block.size(), change.data());

@@ -17,18 +17,8 @@ constexpr int kPatience = 16;
 
 }  // namespace
 
-void Polish::drop_edges() {
-  const double rounding = 4.0 * std::numeric_limits<double>::epsilon() * h.F.peak_mass();
-  std::vector<std::size_t> leaving;
-  for (std::size_t v : h.factor.variables()) {
-    h.snap(v, rounding);
-    if (!h.inside(v)) leaving.push_back(v);
-  }
-  h.leave_margin(leaving);
-}
-
 void Polish::sync_factor() {
-  drop_edges();
+  h.drop_edges();
   std::vector<Violator> missing;
   for (std::size_t v : h.margin_changes().joined) missing.push_back({v, 0.0});
   admit_several(missing, missing.size());
@@ -156,7 +146,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
         continue;
       }
       h.F.clear_stale();
-      drop_edges();
+      h.drop_edges();
       h.make_canonical();
       return {true, round_};
     }
@@ -183,7 +173,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   sync_expansion();
   sync_stale();
   h.F.clear_stale();
-  drop_edges();
+  h.drop_edges();
   h.make_canonical();
   return {false, round_};
 }

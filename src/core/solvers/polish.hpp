@@ -52,7 +52,6 @@ class Polish {
 
   // --- polish.cpp: x and the margin set ---
   void sync_factor();
-  void drop_edges();  // variables that ended on a bound leave the factor
   double margin_residual();
   void admit(std::size_t v);
   void admit_several(const std::vector<Violator>& found, std::size_t room);
