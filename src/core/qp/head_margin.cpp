@@ -133,7 +133,7 @@ void Head::sync_block() {
     if (const std::int64_t v = block.variables()[j]; v != MarginBlock::kGone && wanted[v])
       kept.push_back(j);
   const std::size_t idle = block.columns() - kept.size();
-  if (idle > factor.size() / 4 + 16) block.keep_columns(kept);
+  if (idle > factor.size() / 4 + 8) block.keep_columns(kept);
   if (block.rows() == 0) block.append_rows(members(), nullptr);
   give_columns(factor.variables());
 }

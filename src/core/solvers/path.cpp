@@ -90,7 +90,7 @@ void Path::set_off() {
   }
 }
 
-// The gradients of the margin variables fall by this share, although others are driven.
+// The gradients of the margin variables are to fall by this share of them while others are driven.
 void Path::set_right_side(double share) {
   const auto& margin = h.factor.variables();
   right_side.resize(margin.size());
@@ -102,7 +102,7 @@ void Path::set_right_side(double share) {
   h.factor.set_right_side(right_side);
 }
 
-// Of the margin variables, where the sums over the groups change so much.
+// Of the margin variables, if the sums over the groups are to change by `sums`.
 void Path::direction(const PerGroup& sums) {
   const auto& margin = h.factor.variables();
   h.factor.solve(left_over(sums), solution, dmu);
@@ -126,11 +126,11 @@ void Path::rates(const std::vector<double>& way) {
                       dx_block.size(), dF.data());
   for (std::size_t k = 0; k < rate.size(); ++k) {
     const std::size_t v = awake_variable(k);
-    rate[k] = dF[k / h.per] + dmu[h.group[v]] + (h.ridge.empty() ? 0.0 : h.ridge[v] * way[v]);
+    rate[k] = dF[h.member_of(k)] + dmu[h.group[v]] + h.ridge_of(v) * way[v];
   }
 }
 
-Event Path::next_event() const {
+Event Path::next_event(double largest_diagonal) const {
   Event best;
   double size = 0.0, sum = 0.0;
   for (double value : solution) size = std::max(size, std::abs(value));
@@ -145,7 +145,7 @@ Event Path::next_event() const {
     consider(v, Side::upper, h.hi[v] - h.x[v], dx[v] - dhi[v]);
   }
   // Rates below the rounding of the sums they come from are zero.
-  const double tiny_g = 4.0 * kEps * h.largest_diagonal() * sum;
+  const double tiny_g = 4.0 * kEps * largest_diagonal * sum;
   const Extreme hit = simd().first_crossing(sign.data(), g.data(), rate.data(), tiny_g, g.size());
   if (hit.index >= 0 && hit.value < best.dt)
     best = {hit.value, awake_variable(hit.index), Side::margin, 0.0};
@@ -186,6 +186,7 @@ void Path::finish() {
 PathResult Path::run() {
   set_off();
   const auto limit = static_cast<std::int64_t>(1000 + 20 * h.variables());
+  const double largest_diagonal = h.largest_diagonal();
   std::int64_t breakpoints = 0;
   std::size_t standing = 0;  // consecutive steps of length 0
   while (true) {
@@ -200,7 +201,7 @@ PathResult Path::run() {
     set_right_side(0.0);
     direction(target_rate);
     rates(dx);
-    const Event event = next_event();
+    const Event event = next_event(largest_diagonal);
     const double dt = std::min(event.dt, 1.0 - t);
     const bool last = event.dt > 1.0 - t;
     move(dt);

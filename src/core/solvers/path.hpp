@@ -32,7 +32,7 @@ PathResult follow_path(Head& head, const Move& move);
 
 class Path {
  public:
-  Path(Head& head, const Move& move, bool screened);
+  Path(Head& head, const Move& move, bool screened);  // a leap may be
   PathResult run();
   // Straight to the end; not finished: all is as before. The path is used up.
   PathResult leap();
@@ -44,7 +44,7 @@ class Path {
   void direction(const PerGroup& sums);
   void spread(const std::vector<double>& way);  // over the columns of the block
   void rates(const std::vector<double>& way);
-  Event next_event() const;
+  Event next_event(double largest_diagonal) const;
   void move(double dt);  // margin and driven variables, mu and gradients
   void finish();
 
@@ -71,7 +71,7 @@ class Path {
   double sign_of(std::size_t v) const;
   double& awake_gradient(std::size_t v);
   std::size_t awake_variable(std::size_t k) const {  // that g[k] belongs to
-    return static_cast<std::size_t>(awake[k / h.per]) * h.per + k % h.per;
+    return static_cast<std::size_t>(awake[h.member_of(k)]) * h.per + (k & (h.per - 1));
   }
 
   // --- path_leap.cpp ---
@@ -96,7 +96,7 @@ class Path {
   double t = 0.0;
   bool endless = false;  // an exchange that no bound ends: the ridge is lost in rounding
 
-  std::vector<double> solution, right_side;
+  std::vector<double> solution, right_side;  // in the order of the factor
   AlignedVector dx_block;
   PerGroup dmu{};
 
@@ -105,8 +105,8 @@ class Path {
   // per awake variable, `per` for each member in the order of `awake`
   std::vector<double> g, rate, sign;
   std::vector<double> dF;  // per awake member
-  std::size_t changes = 0, too_many = 0;  // of the margin set, by the leap
-  double travelled = 0.0;                 // sum of |dx|, by the leap
+  std::int64_t changes = 0, too_many = 0;  // of the margin set, by the leap
+  double travelled = 0.0;                  // sum of |dx|, by the leap
 };
 
 }  // namespace supple

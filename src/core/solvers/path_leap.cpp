@@ -1,9 +1,9 @@
 // Path: the leap. Many breakpoints lie on the way of a single example, and each costs a pass or
 // two over the factor. But the optimum at t = 1 is what it is, whichever way leads there: solve
 // the equality system for t = 1 on the present margin set, put all variables that have left their
-// box on its edge and solve again, until none leaves; then take all whose gradient has the wrong
-// sign into the margin set. A few rounds mostly settle. Nothing says that they must: if they do
-// not, the state is put back as it was, and the path is followed step by step.
+// box on its edge, take all whose gradient has the wrong sign into the margin set, and solve again.
+// A few rounds mostly settle. Nothing says that they must: if they do not, the state is put back as
+// it was, and the path is followed step by step.
 #include <algorithm>
 #include <cmath>
 
@@ -30,16 +30,16 @@ PathResult Path::leap() {
   const std::vector<double> lo = h.lo, hi = h.hi;
   const PerGroup target = h.target;
   // A guess of the margin set that is this poor is not worth going on from.
-  too_many = 32 + h.factor.size() / 4;
+  too_many = static_cast<std::int64_t>(32 + h.factor.size() / 4);
   std::vector<std::size_t> entering = open_boxes();
-  for (int round = 0; round < kRounds && 2 * entering.size() <= too_many; ++round) {
+  for (int round = 0; round < kRounds && 2 * std::ssize(entering) <= too_many; ++round) {
     look();
-    // After the first round all other gradients of the margin set are 0.
+    // After the first round the gradients of the others in the margin set are 0.
     std::vector<double> right_sides;
     for (std::size_t v : entering) right_sides.push_back(-awake_gradient(v) - pull(h.member_of(v)));
     if (!take_in(entering, right_sides)) break;
     if (round == 0) set_right_side(1.0);
-    changes += entering.size();
+    changes += std::ssize(entering);
     if (!step(entering)) break;
     entering = crossed();
     h.factor.clear_right_side();
@@ -48,7 +48,7 @@ PathResult Path::leap() {
     entering = crossed();
     if (!entering.empty()) continue;
     finish();
-    return {true, static_cast<std::int64_t>(std::max<std::size_t>(1, changes)), true};
+    return {true, std::max<std::int64_t>(1, changes), true};
   }
   h.target = target;
   h.lo = lo;
@@ -104,7 +104,7 @@ void Path::put_on_edge(std::size_t v, double x) {
 
 // False: too much changes, or there is no regular system.
 bool Path::step(const std::vector<std::size_t>& entered) {
-  for (const bool again : {true, false}) {
+  for (const bool again : {true, false}) {  // who has just entered may belong on the other bound
     if (changes > too_many) return false;
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) return false;
