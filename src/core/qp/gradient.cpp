@@ -25,29 +25,24 @@ bool Gradient::worn() const {
          s_.peak_mass * s_.peak_diagonal > kMuch * h.mass() * h.largest_diagonal();
 }
 
-Expansion Gradient::change(const std::vector<double>& from, const std::vector<double>& to) const {
-  std::vector<double> difference(to.size());
-  for (std::size_t v = 0; v < difference.size(); ++v) difference[v] = to[v] - from[v];
+Expansion Gradient::change(const std::vector<double>& from) const {
+  std::vector<double> difference(h.x.size());
+  for (std::size_t v = 0; v < difference.size(); ++v) difference[v] = h.x[v] - from[v];
   return h.by_member(difference);
 }
 
 void Gradient::append(const std::vector<double>& kx) {
-  before_move_.clear();
   s_.F.insert(s_.F.end(), kx.begin(), kx.end());
   s_.error_bound.resize(s_.F.size(), 0.0);
   s_.x.resize(s_.F.size() * h.per, 0.0);
-  drop_anchor();
 }
 
 void Gradient::remove(std::size_t member) {
-  before_move_.clear();
   for (auto* values : {&s_.F, &s_.error_bound}) replace_by_last(*values, member, 1);
   replace_by_last(s_.x, member, h.per);
-  drop_anchor();
 }
 
 void Gradient::clear() {
-  before_move_.clear();
   const std::size_t n = s_.F.size(), variables = s_.x.size();
   s_ = State{};
   s_.F.assign(n, 0.0);
@@ -81,27 +76,30 @@ void Gradient::add_row(double coef, const double* row) {
 
 // --- F follows x -----------------------------------------------------------------------------
 
-void Gradient::follow() {
-  const Expansion e = change(s_.x, h.x);
+void Gradient::follow_sharp() {
+  const Expansion e = change(s_.x);
   if (e.coef.empty()) return arrive();
   std::vector<std::size_t> sharp;
-  Positions others;
-  sharp.reserve(s_.F.size());
-  for (std::size_t m = 0; m < s_.F.size(); ++m) {
-    if (is_stale(m)) continue;
-    if (s_.error_bound[m] == 0.0)
-      sharp.push_back(m);
-    else
-      others.push_back(m);
-  }
+  for (std::size_t m = 0; m < s_.F.size(); ++m)
+    if (s_.error_bound[m] == 0.0) sharp.push_back(m);
+  if (!behind() && sharp.size() < s_.F.size()) s_.rough_x = s_.x;
   const std::vector<double> added = values_at(e, sharp);
   for (std::size_t k = 0; k < sharp.size(); ++k) s_.F[sharp[k]] += added[k];
-  add_in_single(e, others);
   arrive(1);
 }
 
+void Gradient::follow() {
+  follow_sharp();
+  if (!behind()) return;
+  Positions rough;
+  for (std::size_t m = 0; m < s_.F.size(); ++m)
+    if (s_.error_bound[m] > 0.0) rough.push_back(m);
+  add_in_single(change(s_.rough_x), rough);
+  s_.rough_x.clear();
+}
+
 void Gradient::follow_by_rows() {
-  const Expansion e = change(s_.x, h.x);
+  const Expansion e = change(s_.x);
   for (std::size_t k = 0; k < e.coef.size(); ++k)
     add_row(e.coef[k], h.member_row(e.member[k], buffer_));
   arrive(e.coef.empty() ? 0 : 1);
@@ -117,22 +115,12 @@ std::vector<double> Gradient::values_at(const Expansion& e,
 // --- precision -------------------------------------------------------------------------------
 
 void Gradient::sharpen(const std::vector<std::size_t>& members) {
-  for (const bool from_anchor : {false, true}) {
-    std::vector<std::size_t> part;
-    for (std::size_t m : members)
-      if (sharp_at_anchor(m) == from_anchor) part.push_back(m);
-    if (part.empty()) continue;
-    const std::vector<double> value =
-        values_at(from_anchor ? change(s_.anchor->x, h.x) : h.support(), part);
-    for (std::size_t k = 0; k < part.size(); ++k) {
-      s_.F[part[k]] = (from_anchor ? s_.anchor->F[part[k]] : 0.0) + value[k];
-      s_.error_bound[part[k]] = 0.0;
-    }
+  if (members.empty()) return;
+  const std::vector<double> value = values_at(h.support(), members);
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    s_.F[members[k]] = value[k];
+    s_.error_bound[members[k]] = 0.0;
   }
-}
-
-void Gradient::loosen(std::size_t member, double rounding) {
-  s_.error_bound[member] = std::max(s_.error_bound[member], rounding);
 }
 
 void Gradient::add_in_single(const Expansion& change, const Positions& targets) {
@@ -159,47 +147,31 @@ void Gradient::add_in_single(const Expansion& change, const Positions& targets) 
   for (std::size_t k = 0; k < targets.size(); ++k) s_.F[targets[k]] += unit * added[k];
 }
 
-void Gradient::set_anchor() {
-  s_.anchor = std::make_shared<const Anchor>(Anchor{s_.x, s_.F, s_.error_bound});
-  s_.travelled = 0.0;
-}
-
 // The error of a kernel value is the same whenever it is used, so it comes in by what x has changed
-// since the anchor on the whole; each addition rounds anew.
-void Gradient::adopt(const Positions& members, const std::vector<double>& values) {
+// on the whole; each addition rounds anew.
+void Gradient::adopt(const Positions& members, const std::vector<double>& values,
+                     double travelled) {
   constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
+  const Expansion e = change(s_.x);
+  if (e.coef.empty()) return arrive();
   double changed = 0.0;
-  for (std::size_t v = 0; v < h.x.size(); ++v) changed += std::abs(h.x[v] - s_.anchor->x[v]);
-  const double lost = (changed > 0.0 ? changed * h.single_error() : 0.0) +
-                      s_.travelled * kAddition * h.gram.largest_diagonal();
-  const double rounding = h.rounding();
-  for (std::size_t m = 0; m < s_.F.size(); ++m) loosen(m, rounding);
-  std::vector<char> others(s_.F.size(), 1);
+  for (double coef : e.coef) changed += std::abs(coef);
+  const double lost =
+      changed * h.single_error() + travelled * kAddition * h.gram.largest_diagonal();
+  std::vector<char> follows(s_.F.size(), 1);
   for (std::size_t k = 0; k < members.size(); ++k) {
     const std::size_t m = members[k];
-    others[m] = 0;
+    follows[m] = 0;
     s_.F[m] = values[k];
-    loosen(m, s_.anchor->error_bound[m] + lost);
+    s_.error_bound[m] += lost;
   }
-  clear_stale();
-  if (members.size() < s_.F.size()) mark_stale(std::move(others));
-  arrive(1);
-}
-
-// --- stale members ---------------------------------------------------------------------------
-
-void Gradient::mark_stale(std::vector<char> members) {
-  s_.stale = std::move(members);
-  s_.stale_x = s_.x;
-}
-
-void Gradient::catch_up() {
-  if (!has_stale()) return;
-  Positions targets;
+  Positions others;
   for (std::size_t m = 0; m < s_.F.size(); ++m)
-    if (s_.stale[m]) targets.push_back(m);
-  add_in_single(change(s_.stale_x, s_.x), targets);
-  clear_stale();
+    if (follows[m]) others.push_back(m);
+  add_in_single(e, others);
+  const double rounding = h.rounding();
+  for (double& bound : s_.error_bound) bound = std::max(bound, rounding);
+  arrive(1);
 }
 
 }  // namespace supple

@@ -4,7 +4,6 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "kernels/gram.hpp"
@@ -31,10 +30,6 @@ void replace_by_last(std::vector<T>& values, std::size_t member, std::size_t cou
 }
 
 class Gradient {
-  struct Anchor {
-    std::vector<double> x, F, error_bound;
-  };
-
  public:
   // All that is known; a copy can be restored while the head has the same members.
   struct State {
@@ -42,15 +37,10 @@ class Gradient {
     // F of members away from the margin may follow x in single precision: the bound is then
     // positive. 0 stands for double precision.
     std::vector<double> error_bound;
-    std::vector<double> x;  // what F of all members belongs to, but for stale ones
-    // While the block solver or the polish works, members may be stale: their F belongs to stale_x,
-    // and nothing reads it until catch_up. Empty if there are none.
-    std::vector<char> stale;
-    std::vector<double> stale_x;
-    // An earlier F that sharpen() may start from, and the changes of x, to and fro, that F has
-    // followed in single precision since.
-    std::shared_ptr<const Anchor> anchor;
-    double travelled = 0.0;
+    std::vector<double> x;  // what F belongs to
+    // While the polish works, F of members in single precision may be left behind and belong to
+    // this x. Empty if it is not.
+    std::vector<double> rough_x;
     // Since F was last computed from scratch: its changes, and the largest mass and K_vv of its
     // terms, of which it keeps the rounding.
     std::uint64_t updates = 0;
@@ -66,29 +56,14 @@ class Gradient {
   double error_bound(std::size_t member) const { return s_.error_bound[member]; }
   const std::vector<double>& error_bounds() const { return s_.error_bound; }
   double largest_error() const;
-  bool is_stale(std::size_t member) const { return !s_.stale.empty() && s_.stale[member]; }
-  bool has_stale() const { return !s_.stale.empty(); }
-  const std::vector<char>& stale() const { return s_.stale; }
-  bool behind() const { return has_stale() && s_.stale_x != s_.x; }  // stale F is not that of x
-  bool sharp_at_anchor(std::size_t member) const {
-    return s_.anchor && s_.anchor->error_bound[member] == 0.0;
-  }
+  bool behind() const { return !s_.rough_x.empty(); }
+  bool behind(std::size_t member) const { return behind() && s_.error_bound[member] > 0.0; }
   std::uint64_t updates() const { return s_.updates; }
   double peak_mass() const { return s_.peak_mass; }
   bool worn() const;  // F has gathered more rounding than it need have
 
-  // F before boxes were last moved. Many members that leave at once shift F far, and the optimum
-  // that follows brings it back: this tells better who will be at the margin.
-  void note_before_move() { before_move_ = s_.F; }
-  const std::vector<double>& before_move() const {
-    return before_move_.size() == s_.F.size() ? before_move_ : s_.F;
-  }
-
   const State& state() const { return s_; }
-  void restore(const State& state) {
-    s_ = state;
-    before_move_.clear();
-  }
+  void restore(const State& state) { s_ = state; }
 
   // --- members come and go ---
   void append(const std::vector<double>& kx);  // F of new members, whose x is 0
@@ -97,7 +72,8 @@ class Gradient {
 
   // --- F of all members belongs to the head's x afterwards ---
   void refresh();         // from scratch
-  void follow();          // sharp members in double precision, others in single; stale ones stay so
+  void follow();          // sharp members in double precision, others in single
+  void follow_sharp();    // only those in double precision
   void follow_by_rows();  // in double precision, by cached kernel rows
   // F has been brought here by set, shift and add_row, in so many changes; or what x has changed is
   // less than F rounds.
@@ -110,32 +86,20 @@ class Gradient {
   void note_peaks();
 
   // --- precision ---
-  // F of these members in double precision at the head's x: from scratch, or from the anchor where
-  // F was sharp.
+  // F of these members in double precision at the head's x, from scratch.
   void sharpen(const std::vector<std::size_t>& members);
-  // F of this member may follow x in single precision from now on.
-  void loosen(std::size_t member, double rounding);
-  // F of active members, which the block solver has brought to the head's x in single precision.
-  // The others become stale.
-  void adopt(const Positions& members, const std::vector<double>& values);
-  void note_travel(double way) { s_.travelled += way; }
-  void set_anchor();
-  void drop_anchor() { s_.anchor.reset(); }
-
-  // --- stale members ---
-  void mark_stale(std::vector<char> members);  // at the present x
-  void clear_stale() { s_.stale.clear(); }
-  void catch_up();  // in single precision
+  // F of these members, which the block solver has brought to the head's x in single precision by
+  // changes of x that are `travelled` long, to and fro. The others follow.
+  void adopt(const Positions& members, const std::vector<double>& values, double travelled);
 
  private:
   void add_in_single(const Expansion& change, const Positions& targets);
-  Expansion change(const std::vector<double>& from, const std::vector<double>& to) const;
+  Expansion change(const std::vector<double>& from) const;  // of the head's x
   // The expansion at these members, in double precision.
   std::vector<double> values_at(const Expansion& e, const std::vector<std::size_t>& wanted);
 
   Head& h;
   State s_;
-  std::vector<double> before_move_;  // empty if members have come or gone since
   std::vector<double> buffer_;
 };
 

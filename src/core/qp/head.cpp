@@ -291,7 +291,6 @@ bool Head::jump(const Move& move) {
         std::max(1e-12, static_cast<double>(variables()) * std::numeric_limits<double>::epsilon());
     if (std::abs(missing[e]) > rounds * std::max(1.0, std::abs(target[e]))) return false;
   }
-  F.note_before_move();
   F.follow();
   return true;
 }
@@ -305,14 +304,13 @@ void Head::set_ridge(std::size_t v, double value) {
 
 Head::Range Head::optimal_mu(std::size_t e, double doubt) const {
   double up = kInf, low = -kInf, sum = 0.0, count = 0.0;
-  const bool all = n_groups == 1 && !F.has_stale();
   const double *value = F.values().data(), *error = F.error_bounds().data();
   with_ridge_terms([&](const auto& term) {
   // Without branches, as in violation().
 #pragma omp simd reduction(min : up) reduction(max : low) reduction(+ : sum, count)
     for (std::size_t v = 0; v < variables(); ++v) {
       const std::size_t m = per == 1 ? v : v / 2;
-      const bool counts = lo[v] < hi[v] && (all || (group[v] == e && !F.is_stale(m)));
+      const bool counts = lo[v] < hi[v] && group[v] == e;
       const double G = value[m] - c[v] + term(v), in_doubt = doubt * error[m];
       const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
       up = std::min(up, may_rise ? G + in_doubt : kInf);

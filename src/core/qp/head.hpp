@@ -164,13 +164,6 @@ struct Head {
   void restore(const Solution& copy);
   void restore(const Snapshot& snapshot);
   void sharpen();  // F in double precision where its error leaves open what is optimal
-  // How far members are from violating KKT, by Kx, and from where on they are far: near are three
-  // times as many as are on the margin or violate, and at least `fewest`.
-  struct Slack {
-    std::vector<double> of;
-    double far;
-  };
-  Slack slack(std::size_t fewest, const std::vector<double>& kx) const;
   void renew();          // F from scratch if it is worn, and the factor with it
   void forget_factor();  // factor and block will be built again
   // Anew, of the variables inside their box, up to the first that depends on those before it.
@@ -205,9 +198,9 @@ struct Head {
   double rounding() const;            // what the terms of Kx - c lose: no gradient is known better
   PerGroup missing() const;           // target - sum of x
   bool balanced(double share) const;  // what is missing is at most this share of the mass
-  // The values of mu for which all variables of a group but stale ones satisfy KKT, if low <=
-  // high, and where it should be by those inside their box. With doubt = 1 every F takes the side
-  // of its error that asks for less.
+  // The values of mu for which all variables of a group satisfy KKT, if low <= high, and where it
+  // should be by those inside their box. With doubt = 1 every F takes the side of its error that
+  // asks for less.
   struct Range {
     double low, high, inside;  // NaN: nobody is inside
   };

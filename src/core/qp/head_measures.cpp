@@ -76,7 +76,7 @@ double Head::violation(const std::vector<double>& kx) const {
   with_ridge_terms([&](const auto& term) {
     for (std::size_t v = 0; v < variables(); ++v) {
       const double g = kx[member_of(v)] - c[v] + term(v) + mu[group[v]];
-      const bool counts = lo[v] < hi[v] && !F.is_stale(member_of(v));
+      const bool counts = lo[v] < hi[v];
       below = std::max(below, counts && x[v] < hi[v] ? -g : 0.0);
       above = std::max(above, counts && x[v] > lo[v] ? g : 0.0);
       extent += counts ? g * 0.0 : 0.0;  // NaN as soon as one g is NaN or infinite
@@ -109,43 +109,22 @@ void Head::sharpen() {
     low[e] = -range.high;
   }
   std::vector<std::size_t> close;
-  std::size_t from_scratch = 0;
   for (std::size_t m = 0; m < members(); ++m) {
     const double error = F.error_bound(m);
-    if (error == 0.0 || F.is_stale(m)) continue;
+    if (error == 0.0) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
       const double G = slope(v);
       if (inside(v) || (!fixed(v) && ((x[v] < hi[v] && G - error <= up[group[v]]) ||
                                       (x[v] > lo[v] && G + error >= low[group[v]])))) {
         close.push_back(m);
-        from_scratch += !F.sharp_at_anchor(m);
         break;
       }
     }
   }
-  if (2 * from_scratch > members())
+  if (2 * close.size() > members())
     F.refresh();
   else
     F.sharpen(close);
-}
-
-Head::Slack Head::slack(std::size_t fewest, const std::vector<double>& kx) const {
-  std::vector<double> of(members(), kInf);
-  std::size_t needed = 0;
-  for (std::size_t m = 0; m < members(); ++m) {
-    for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
-      const double g = kx[m] - c[v] + ridge_term(v) + mu[group[v]];
-      if (x[v] < hi[v]) of[m] = std::min(of[m], g);
-      if (x[v] > lo[v]) of[m] = std::min(of[m], -g);
-    }
-    needed += of[m] <= 0.0;
-  }
-  const std::size_t wanted = std::max(fewest, 3 * needed);
-  if (wanted >= members()) return {of, kInf};
-  std::vector<double> sorted = of;
-  const auto last = sorted.begin() + wanted;
-  std::nth_element(sorted.begin(), last, sorted.end());
-  return {std::move(of), *last};
 }
 
 }  // namespace supple

@@ -188,7 +188,7 @@ std::int64_t finish(Head& h, double tol, std::int64_t max_iter, bool trusted) {
   SmoResult found{false, 0};
   if (trusted && h.gram.has_blocks()) {
     // In single precision a small tolerance may never be met: half of the steps.
-    found = block_smo(h, tol, limit / 2, true, false);
+    found = block_smo(h, tol, limit / 2, true);
     if (!found.converged) h.F.refresh();
   }
   if (found.converged || found.iterations >= limit) return found.iterations;

@@ -116,19 +116,20 @@ void Polish::newton() {
 }
 
 PolishResult Polish::run(std::int64_t max_rounds) {
-  mark_far();
   sync_factor();
   double best = std::numeric_limits<double>::infinity();
   int idle = 0;  // rounds since the violations fell markedly
   for (; round_ < max_rounds; ++round_) {
     report();
-    sync_expansion();
-    for (std::size_t e = 0; e < h.n_groups; ++e)
-      if (!h.factor.has_group(e)) {
-        sync_stale();
-        h.balance_mu();
-        break;
-      }
+    if (pace_ == Pace::one)
+      h.F.follow_by_rows();
+    else
+      h.F.follow_sharp();  // the others wait until nothing else is to be done
+    if (!h.factor.has_group(0) || !h.factor.has_group(h.n_groups - 1)) {
+      h.F.follow();
+      h.sharpen();
+      h.balance_mu();
+    }
     sharpen();  // mu may have changed, too
     std::vector<Violator> found = pace_ == Pace::one ? worst_violators() : violators();
     const double residual = margin_residual();
@@ -142,10 +143,9 @@ PolishResult Polish::run(std::int64_t max_rounds) {
       break;
     if ((worst <= goal_ && h.balanced(1e-14)) || stuck) {
       if (h.F.behind()) {
-        sync_stale();
+        h.F.follow();
         continue;
       }
-      h.F.clear_stale();
       h.drop_edges();
       h.make_canonical();
       return {true, round_};
@@ -157,8 +157,8 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     stalls_ = turned_away_ && idle > 0 ? stalls_ + 1 : 0;
     turned_away_ = false;
     if (stalls_ > 1 || pace_ == Pace::one) room = residual <= goal_ ? 1 : 0;
-    if (room == 1 && pace_ == Pace::several) {
-      h.F.catch_up();
+    if (room == 1) {
+      h.F.follow();
       sharpen();
       found = worst_violators();
     }
@@ -170,9 +170,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
     admit_several(found, room == 1 ? found.size() : room);
     newton();
   }
-  sync_expansion();
-  sync_stale();
-  h.F.clear_stale();
+  h.F.follow();
   h.drop_edges();
   h.make_canonical();
   return {false, round_};

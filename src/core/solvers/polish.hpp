@@ -25,9 +25,6 @@ class Polish {
  public:
   Polish(Head& head, double goal, double floor, Pace pace)
       : h(head), goal_(goal), floor_(floor), pace_(pace) {}
-  ~Polish() { h.F.drop_anchor(); }
-  Polish(const Polish&) = delete;
-  Polish& operator=(const Polish&) = delete;
   PolishResult run(std::int64_t max_rounds);
 
  private:
@@ -36,15 +33,9 @@ class Polish {
     std::size_t variable;
     double size;
   };
-  // --- polish_expansion.cpp: F follows x ---
-  bool may_be_single() const;
-  void mark_far();  // who is far from the margin is stale until nothing else is to be done
-  void sync_expansion();
-  void sync_stale();  // stale members catch up, and those that stay far are stale again
-  void sharpen();     // F at the margin, and of all who may be violators
-
   // --- polish_violators.cpp: who enters ---
   double violation(std::size_t v) const;  // of a variable on a bound
+  void sharpen();  // F at the margin, and of all who may be violators
   static bool worse(const Violator& a, const Violator& b) { return a.size > b.size; }
   std::vector<Violator> violators() const;  // worst first; sharpen() has seen all of them
   std::vector<Violator> worst_violators() const;

@@ -17,10 +17,22 @@ double Polish::violation(std::size_t v) const {
   return h.x[v] <= h.lo[v] ? -h.gradient(v) : h.gradient(v);
 }
 
+void Polish::sharpen() {
+  const auto may_violate = [&](std::size_t v) {
+    return h.inside(v) || (!h.fixed(v) && violation(v) + h.F.error_bound(h.member_of(v)) > goal_);
+  };
+  std::vector<std::size_t> doubtful;
+  for (std::size_t m = 0; m < h.members(); ++m)
+    if (h.F.error_bound(m) > 0.0 && !h.F.behind(m) &&
+        (may_violate(m * h.per) || may_violate(m * h.per + h.per - 1)))
+      doubtful.push_back(m);
+  h.F.sharpen(doubtful);
+}
+
 std::vector<Polish::Violator> Polish::violators() const {
   std::vector<Violator> found;
   for (std::size_t v = 0; v < h.variables(); ++v) {
-    if (h.fixed(v) || h.inside(v) || h.F.is_stale(h.member_of(v))) continue;
+    if (h.fixed(v) || h.inside(v) || h.F.behind(h.member_of(v))) continue;
     if (violation(v) > goal_) found.push_back({v, violation(v)});
   }
   std::sort(found.begin(), found.end(), worse);

@@ -13,9 +13,7 @@ struct SmoResult {
 
 SmoResult smo(Head& head, double eps, std::int64_t max_iterations);
 
-// The same by blocks, for kernels whose rows the core computes itself. If a polish follows, members
-// that were set aside may be left stale.
-SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking,
-                    bool polish_follows);
+// The same by blocks, for kernels whose rows the core computes itself.
+SmoResult block_smo(Head& head, double eps, std::int64_t max_iterations, bool shrinking);
 
 }  // namespace supple

@@ -70,7 +70,6 @@ Audit make_exact(Head& h) {
   if (after.violation <= std::max(before.violation, floor)) return after;
   // On a margin system that is singular to rounding the active set may wander.
   h.restore(state);
-  h.F.catch_up();
   return h.audit();
 }
 
@@ -91,9 +90,10 @@ bool nearly_optimal(const Head& h, double eps) {
   const bool factored = h.factor.size() > 0;
   const std::size_t changes = h.margin_changes().count();
   const std::size_t n_margin = factored ? h.factor.size() : changes;
-  const std::vector<double> slack = h.slack(h.members(), h.F.values()).of;
-  const auto violators = static_cast<std::size_t>(
-      std::count_if(slack.begin(), slack.end(), [&](double s) { return s < -eps; }));
+  std::size_t violators = 0;
+  for (std::size_t v = 0; v < h.variables(); ++v)
+    violators += (h.x[v] < h.hi[v] && h.gradient(v) < -eps) ||
+                 (h.x[v] > h.lo[v] && h.gradient(v) > eps);
   return n_margin > 0 && violators + (factored ? changes : 0) <= n_margin / kViolators;
 }
 
@@ -266,7 +266,7 @@ bool Solver::descend(double tol, std::int64_t limit, bool first) {
   if (first && s.exact && h.gram.has_blocks()) {
     const double handover = h.members() > kSmall ? kHandover : kHandoverSmall;
     const double goal = s.trusted ? std::max(eps, handover * scale) : eps;
-    const SmoResult found = block_smo(h, goal, limit, s.shrinking, s.trusted);
+    const SmoResult found = block_smo(h, goal, limit, s.shrinking);
     if (by(Route::block, found) || found.iterations == limit) return found.converged;
     limit = limit >= 0 ? limit - found.iterations : -1;
     h.F.refresh();  // single precision leads no further

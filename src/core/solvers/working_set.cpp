@@ -1,87 +1,89 @@
 #include "solvers/working_set.hpp"
 
-#include <functional>
-#include <utility>
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 
 #include "linalg/watch.hpp"
 
 namespace supple {
 
-void WorkingSet::restart(std::size_t active, std::size_t most) {
-  most_ = most;
-  who_.clear();
-  since_.clear();
-  place_.assign(active, -1);
+namespace {
+
+constexpr std::size_t kLargest = 3072, kSmallest = 256;  // members, if their rows fit
+constexpr std::size_t kFewest = 16;                      // rows, however small the cache
+
+}  // namespace
+
+void WorkingSet::restart(std::size_t active, std::size_t bytes, bool with_rows,
+                         SingleMatrix* matrix) {
+  matrix_ = matrix;
+  length_ = padded(active);
+  // A fourth of the cache has room for their values with each other, and all of it for the rows.
+  const auto fitting = static_cast<std::size_t>(std::sqrt(static_cast<double>(bytes / 16)));
+  most_ = std::clamp(fitting, kSmallest, kLargest);
+  if (with_rows) most_ = std::min(most_, std::max(kFewest, bytes / (length_ * sizeof(float))));
+  rows_.clear();
+  rows_.resize(with_rows && !matrix ? most_ * length_ : 0);
+  // Memory that is touched for the first time costs as much as the values: low lines come first.
+  free_.resize(most_);
+  std::iota(free_.rbegin(), free_.rend(), 0);
+  line_.clear();
+  who_.resize(matrix ? active : 0);
+  std::iota(who_.begin(), who_.end(), 0);
 }
 
-void WorkingSet::take(std::int32_t active, std::size_t place, std::uint32_t round) {
-  who_[place] = active;
-  since_[place] = round;
-  place_[active] = place;
-}
-
-Positions WorkingSet::exchange(Positions holes, const Positions& joining, std::uint32_t round) {
-  std::sort(holes.begin(), holes.end(), std::greater<>());
-  for (std::int32_t hole : holes) place_[who(hole)] = -1;
-  const std::size_t before = size();
-  make_room(before + joining.size() - std::min(joining.size(), holes.size()));
-  Positions joined;
-  joined.reserve(joining.size());
-  for (std::int32_t a : joining) {
-    std::size_t place = size();
-    if (holes.empty()) {
-      who_.emplace_back();
-      since_.emplace_back();
-    } else {
-      place = holes.back();
-      holes.pop_back();
-    }
-    take(a, place, round);
-    joined.push_back(place);
+void WorkingSet::leave(const std::vector<char>& leaving) {
+  Positions staying;
+  for (std::size_t t = 0; t < size(); ++t)
+    if (leaving[t])
+      free_.push_back(line_[t]);
+    else
+      staying.push_back(t);
+  if (staying.size() == size()) return;
+  for (std::size_t k = 0; k < staying.size(); ++k) {
+    const std::size_t from = staying[k];
+    for (std::size_t i = 0; i < staying.size(); ++i) own_row(k)[i] = own_row(from)[staying[i]];
+    who_[k] = who_[from];
+    line_[k] = line_[from];
   }
-  std::vector<std::pair<std::size_t, std::size_t>> moves;
-  for (std::int32_t hole : holes) {  // the last one first: those at the end close the gaps
-    const std::size_t last = size() - 1, to = hole;
-    if (last != to) {
-      take(who_[last], to, since_[last]);
-      std::copy_n(own_row(last), before, own_row(to));
-      moves.emplace_back(last, to);
-    }
-    who_.pop_back();
-    since_.pop_back();
-  }
-  for (std::size_t k = 0; k < size(); ++k)
-    for (const auto& [from, to] : moves) own_row(k)[to] = own_row(k)[from];
-  return joined;
+  who_.resize(staying.size());
+  line_.resize(staying.size());
 }
 
 void WorkingSet::make_room(std::size_t needed) {
-  if (matrix || needed <= room_) return;
-  room_ = size() == 0 ? needed : std::max(needed, std::min(2 * needed, most_));
-  const std::size_t stride = padded(room_);
-  AlignedSingles grown(room_ * stride);
+  if (needed <= stride_) return;
+  const std::size_t stride = padded(std::max(needed, std::min(2 * needed, most_)));
+  AlignedSingles grown(stride * stride);
   for (std::size_t k = 0; k < size(); ++k)
     std::copy_n(own_row(k), size(), grown.data() + k * stride);
   kernel_.swap(grown);
   stride_ = stride;
 }
 
-void WorkingSet::fill(const Positions& places, const SinglePoints& points, std::size_t threads) {
-  if (places.size() == size()) return points.among(kernel_.data(), stride_, threads);
-  std::vector<float*> out;
-  std::vector<char> is_new(size(), 0);
-  for (std::int32_t k : places) {
-    out.push_back(own_row(k));
-    is_new[k] = 1;
+void WorkingSet::join(const Positions& joining, const SinglePoints& points, std::size_t threads) {
+  if (joining.empty()) return;
+  const std::size_t before = size();
+  make_room(before + joining.size());
+  Positions places;
+  std::vector<float*> among, rows;
+  for (std::int32_t a : joining) {
+    places.push_back(size());
+    among.push_back(own_row(size()));
+    who_.push_back(a);
+    line_.push_back(free_.back());
+    free_.pop_back();
+    rows.push_back(rows_.data() + line_.back() * length_);
   }
-  points.rows(places, out, threads);
-  for (std::size_t t = 0; t < size(); ++t)
-    for (std::size_t k = 0; k < places.size() && !is_new[t]; ++k) own_row(t)[places[k]] = out[k][t];
-}
-
-void WorkingSet::renumber(const Positions& moved, std::size_t active) {
-  place_.assign(active, -1);
-  for (std::size_t k = 0; k < size(); ++k) take(moved[who(k)], k, since_[k]);
+  if (rows_.empty()) {
+    points.subset(who_)->rows(places, among, threads);
+  } else {
+    points.rows(joining, rows, threads);
+    for (std::size_t k = 0; k < places.size(); ++k)
+      for (std::size_t t = 0; t < size(); ++t) among[k][t] = rows[k][who_[t]];
+  }
+  for (std::size_t t = 0; t < before; ++t)
+    for (std::size_t k = 0; k < places.size(); ++k) own_row(t)[before + k] = among[k][t];
 }
 
 std::int64_t WorkingSet::solve(double eps, double share, std::int64_t max_iterations) {
