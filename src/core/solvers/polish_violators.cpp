@@ -1,5 +1,6 @@
 // Who is to enter the margin set next.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -41,27 +42,15 @@ std::vector<Polish::Violator> Polish::violators() const {
 
 // The worst of each group and direction.
 std::vector<Polish::Violator> Polish::worst_violators() const {
-  std::vector<Violator> found;
-  for (std::size_t e = 0; e < h.n_groups; ++e) {
-    const auto size = [&](std::size_t v, bool upward) {
-      const bool may =
-          h.group[v] == e && !h.fixed(v) && (upward ? h.x[v] <= h.lo[v] : h.x[v] >= h.hi[v]);
-      return may ? violation(v) : 0.0;
-    };
-    double up = 0.0, down = 0.0;
-#pragma omp simd reduction(max : up, down)
-    for (std::size_t v = 0; v < h.variables(); ++v) {
-      up = std::max(up, size(v, true));
-      down = std::max(down, size(v, false));
-    }
-    for (const bool upward : {true, false}) {
-      const double worst = upward ? up : down;
-      if (!(worst > goal_)) continue;
-      std::size_t v = 0;
-      while (size(v, upward) != worst) ++v;
-      found.push_back({v, worst});
-    }
+  std::array<Violator, 2 * kMaxGroups> worst;
+  worst.fill({0, goal_});
+  for (std::size_t v = 0; v < h.variables(); ++v) {
+    if (h.fixed(v) || h.inside(v)) continue;
+    Violator& present = worst[2 * h.group[v] + (h.x[v] <= h.lo[v])];
+    if (const double size = violation(v); size > present.size) present = {v, size};
   }
+  std::vector<Violator> found(worst.begin(), worst.end());
+  std::erase_if(found, [&](const Violator& one) { return one.size == goal_; });
   std::sort(found.begin(), found.end(), worse);
   return found;
 }
