@@ -163,7 +163,7 @@ struct Head {
   void put(const Solution& copy);  // where the factor is set right
   void restore(const Solution& copy);
   void restore(const Snapshot& snapshot);
-  void sharpen();  // F in double precision where its error leaves open what is optimal
+  void sharpen();        // F in double precision where its error leaves open what is optimal
   void renew();          // F from scratch if it is worn, and the factor with it
   void forget_factor();  // factor and block will be built again
   // Anew, of the variables inside their box, up to the first that depends on those before it.

@@ -77,8 +77,10 @@ class BlockSolver {
 template <typename Visit>
 void BlockSolver::for_each(const Visit& visit) const {
   for (std::size_t a = 0; a < active_.size(); ++a)
-    for (std::size_t v = member(a) * h.per; v < (member(a) + 1) * h.per; ++v)
-      visit(a, v, slope(a, v), h.x[v] < h.hi[v], h.x[v] > h.lo[v]);
+    for (std::size_t v = member(a) * h.per; v < (member(a) + 1) * h.per; ++v) {
+      const bool may_rise = h.x[v]<h.hi[v], may_fall = h.x[v]> h.lo[v];
+      visit(a, v, slope(a, v), may_rise, may_fall);
+    }
 }
 
 Extremes BlockSolver::extremes() const {
@@ -287,8 +289,7 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
     fill_local(now);
     constexpr std::int64_t kMost = 50'000;
     const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
-    const std::int64_t spent =
-        set_.solve(0.5 * eps, matrix_ ? 0.0 : kShare, std::min(left, kMost));
+    const std::int64_t spent = set_.solve(0.5 * eps, matrix_ ? 0.0 : kShare, std::min(left, kMost));
     iterations += spent;
     stuck = spent == 0;
     spread();

@@ -35,7 +35,7 @@ class Polish {
   };
   // --- polish_violators.cpp: who enters ---
   double violation(std::size_t v) const;  // of a variable on a bound
-  void sharpen();  // F at the margin, and of all who may be violators
+  void sharpen();                         // F at the margin, and of all who may be violators
   static bool worse(const Violator& a, const Violator& b) { return a.size > b.size; }
   std::vector<Violator> violators() const;  // worst first; sharpen() has seen all of them
   std::vector<Violator> worst_violators() const;

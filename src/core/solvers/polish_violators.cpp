@@ -56,8 +56,8 @@ std::vector<Polish::Violator> Polish::worst_violators() const {
 }
 
 // The same example may be there many times. One of them is enough: the others depend on it and
-// violate no more when it has been solved for. Till then all of them have the same gradient. Another
-// example with that gradient enters a round later.
+// violate no more when it has been solved for. Till then all of them have the same gradient.
+// Another example with that gradient enters a round later.
 void Polish::pass_over_copies(std::vector<Violator>& found) const {
   if (!h.ridge.empty()) return;  // each copy has an x of its own
   const double rounding = 4.0 * h.rounding();

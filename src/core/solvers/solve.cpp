@@ -92,8 +92,8 @@ bool nearly_optimal(const Head& h, double eps) {
   const std::size_t n_margin = factored ? h.factor.size() : changes;
   std::size_t violators = 0;
   for (std::size_t v = 0; v < h.variables(); ++v)
-    violators += (h.x[v] < h.hi[v] && h.gradient(v) < -eps) ||
-                 (h.x[v] > h.lo[v] && h.gradient(v) > eps);
+    violators +=
+        (h.x[v] < h.hi[v] && h.gradient(v) < -eps) || (h.x[v] > h.lo[v] && h.gradient(v) > eps);
   return n_margin > 0 && violators + (factored ? changes : 0) <= n_margin / kViolators;
 }
 

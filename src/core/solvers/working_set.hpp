@@ -1,6 +1,7 @@
 // The small QP of the block solver. Kernel values and gradient are in single precision, x is in
-// double precision. Members are at places in the order in which they joined, so that only the kernel
-// values of those that join are computed: with each other and, as rows, with all active members.
+// double precision. Members are at places in the order in which they joined, so that only the
+// kernel values of those that join are computed: with each other and, as rows, with all active
+// members.
 #pragma once
 #include "kernels/single_matrix.hpp"
 #include "solvers/pair_step.hpp"
