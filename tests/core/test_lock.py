@@ -2,7 +2,9 @@
 
 import copy
 import multiprocessing
+import os
 import pickle
+import signal
 import threading
 import time
 
@@ -12,6 +14,7 @@ from crowd import ESTIMATORS, growing, make, rows, swapping
 from numpy.testing import assert_array_equal
 
 from supple import SVC, SVR
+from supple._core import model_lock
 
 SECONDS = 0.3
 
@@ -312,3 +315,35 @@ def test_values_of_a_waiting_reader_are_whole():
         done.set()
 
     assert in_threads(*(lambda k=k: write(k) for k in range(3)), read) == [None] * 4
+
+
+def test_a_writer_that_gives_up_waiting_lets_nobody_in():
+    """Ctrl-C ends the wait of the second writer; the first one still runs alone."""
+    reading, _, writing = model_lock()
+    inside, go_on, seen = threading.Event(), threading.Event(), []
+
+    def write():
+        with writing:
+            inside.set()
+            assert go_on.wait(30)
+
+    def read():
+        with reading:
+            seen.append(go_on.is_set())
+
+    writer, reader = threading.Thread(target=write), threading.Thread(target=read)
+    writer.start()
+    assert inside.wait(30)
+    reader.start()
+    alarm = threading.Timer(0.1, os.kill, (os.getpid(), signal.SIGINT))
+    alarm.start()
+    with pytest.raises(KeyboardInterrupt), writing:
+        pytest.fail("the other writer is at work")
+    time.sleep(0.05)
+    assert not seen
+    go_on.set()
+    writer.join(30)
+    reader.join(30)
+    assert seen == [True]
+    with writing:  # nothing is left of the wait
+        pass

@@ -161,12 +161,7 @@ void bind_gram(nb::module_& m) {
              const Slots among = checked_slots(g, slots);
              return unlocked([&] { return g.closest_pair(among, label.data(), weight.data()); });
            })
-      .def("diagonal", [](const Gram& g) {
-        std::vector<double> out(g.size());
-        for (std::size_t i = 0; i < out.size(); ++i) out[i] = g.diagonal(i);
-        const std::size_t n = out.size();
-        return to_numpy(std::move(out), {n});
-      });
+      .def("diagonal", [](const Gram& g) { return to_numpy(g.diagonals()); });
 
   nb::class_<PointsGram, Gram>(m, "PointsGram")
       .def_static("float64", &make_gram<DensePoints<double>>)

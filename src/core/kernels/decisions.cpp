@@ -57,22 +57,17 @@ void Decisions::decide_part(std::size_t first, std::size_t last, std::size_t wid
     double* own = out + first * heads_;
     queries.clear();
     for (std::size_t q = 0; q < count; ++q) load(first + q, queries, q);
-    auto block = blocks_.begin();
-    for (std::size_t tile = 0; tile < points_->size(); tile += kTile) {
-      const std::size_t end = std::min(tile + kTile, points_->size());
-      kernel_values(kernel_, *points_, queries, tile, end, values.data(), kTile);
-      for (; block != blocks_.end() && block->from < end; ++block) {
-        const std::size_t from = std::max(tile, block->from), to = std::min(end, block->to);
-        const double* coef = coef_.data() + block->coef + (from - block->from);
-        for (std::size_t head : block->heads) {
-          simd().product_rows(values.data() + (from - tile), kTile, kInOrder, count, coef,
-                              to - from, sums.data());
+    for (const Block& block : blocks_)
+      for (std::size_t from = block.from; from < block.to; from += kTile) {
+        const std::size_t to = std::min(block.to, from + kTile);
+        kernel_values(kernel_, *points_, queries, from, to, values.data(), kTile);
+        const double* coef = coef_.data() + block.coef + (from - block.from);
+        for (std::size_t head : block.heads) {
+          simd().product_rows(values.data(), kTile, kInOrder, count, coef, to - from, sums.data());
           for (std::size_t q = 0; q < count; ++q) own[q * heads_ + head] += sums[q];
-          coef += block->to - block->from;
+          coef += block.to - block.from;
         }
-        if (block->to > end) break;  // it goes on in the next tile
       }
-    }
     // Products of a query whose norm overflows are not known, but all points are far from it,
     // where kernels of distances are 0.
     const double unknown = kernel_.base() == Base::dot ? std::nan("") : 0.0;

@@ -45,6 +45,7 @@ class Gram {
   // rows are not at hand.
   virtual void values(const Slots& sources, const Slots& targets, double* out);
   double diagonal(std::size_t slot) const { return diagonal_[slot]; }
+  const std::vector<double>& diagonals() const { return diagonal_; }
   double largest_diagonal() const;                          // in absolute value
   virtual bool constant_diagonal() const { return false; }  // whatever the examples are
   // Sum over k of coef[k] k(x_source[k], x_target[i]) for each target, by compensated summation:
@@ -134,6 +135,7 @@ class PointsGram final : public Gram {
   void release() override {
     compact_.reset();
     single_.reset();
+    query_.clear();
   }
   bool linear() const override { return kernel_.form->linear; }
   bool constant_diagonal() const override { return kernel_.base() != Base::dot; }
@@ -146,7 +148,6 @@ class PointsGram final : public Gram {
   void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) override;
 
  private:
-  void forget_copies();
   const Points& held() const { return compact_ ? *compact_ : *points_; }
   const std::shared_ptr<const SinglePoints>& all_single();
   double diagonal_value(std::size_t slot);

@@ -33,13 +33,13 @@ void PointsGram::points_appended() {
 }
 
 void PointsGram::remove(std::size_t slot) {
-  forget_copies();
+  release();
   points_->remove(slot);
   Gram::remove(slot);
 }
 
 void PointsGram::truncate(std::size_t size) {
-  forget_copies();
+  release();
   points_->truncate(size);
   Gram::truncate(size);
 }
@@ -124,11 +124,6 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
     for (std::size_t q = 0; q < b.count; ++q)
       std::copy_n(block + q * stride, b.length, out + (b.first + q) * targets.size() + b.from);
   });
-}
-
-void PointsGram::forget_copies() {
-  release();
-  query_.clear();
 }
 
 const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
