@@ -24,8 +24,7 @@ CsrView csr_view(const In1<std::int64_t>& offset, const In1<std::int64_t>& colum
 
 template <typename P>
 std::unique_ptr<PointsGram> make_gram(const std::string& kind, double gamma, double coef0,
-                                      int degree, std::size_t n_features,
-                                      std::size_t cache_bytes) {
+                                      int degree, std::size_t n_features, std::size_t cache_bytes) {
   require(n_features <= 0x7fffffff, "X has at most 2^31 - 1 columns");
   return std::make_unique<PointsGram>(make_kernel(kind, gamma, coef0, degree),
                                       std::make_unique<P>(n_features), cache_bytes);

@@ -65,8 +65,8 @@ Out<std::int64_t> variables_at(const Head& h, const In1<std::int64_t>& slots) {
 
 void bind_head(nb::module_& m) {
   set_check(check_signals);
-  bind_enum<Phase>(m, "Phase", {"machine", "solving", "factoring", "finishing", "admitting", "path",
-                                "kernel"});
+  bind_enum<Phase>(m, "Phase",
+                   {"machine", "solving", "factoring", "finishing", "admitting", "path", "kernel"});
   // Who hears of the computations of this thread, listener(phase, done, total, value) or None,
   // until the next call, and at which intervals. The caller keeps the listener alive.
   m.def(

@@ -7,8 +7,9 @@ namespace supple {
 namespace {
 
 // Several examples one after the other; returns which of them are of use.
-Out<std::uint8_t> visit(Lasvm& lasvm, const In1<std::int64_t>& slots, const In1<std::int64_t>& codes,
-                const In1<double>& bounds, double tau, std::size_t reprocess) {
+Out<std::uint8_t> visit(Lasvm& lasvm, const In1<std::int64_t>& slots,
+                        const In1<std::int64_t>& codes, const In1<double>& bounds, double tau,
+                        std::size_t reprocess) {
   const std::size_t n = slots.shape(0);
   require(codes.shape(0) == n && bounds.shape(0) == n,
           "slots, codes and bounds must have the same length");
