@@ -52,7 +52,7 @@ bool set_ridges(Head& h, const Move& move) {
 
 }  // namespace
 
-Path::Path(Head& head, const Move& move, bool screened)
+Path::Path(Head& head, const Move& move, double width)
     : h(head), end(move), start(head.solution()) {
   const std::size_t n = h.variables();
   dlo.assign(n, 0.0);
@@ -69,7 +69,7 @@ Path::Path(Head& head, const Move& move, bool screened)
   h.sync_block();
   // Without experience, a third of the way from the margin to the other side (or the like).
   if (h.reach == 0.0) h.reach = 0.3 * h.magnitude(h.F.values());
-  wake(screened ? h.reach : kInf);
+  wake(width * h.reach);
 }
 
 // An unbounded box, which cannot move linearly, is cut where its variable does not notice, and
@@ -224,6 +224,37 @@ PathResult Path::run() {
   return {true, breakpoints};
 }
 
+namespace {
+
+void set_boxes(Head& h, const Move& move) {
+  for (std::size_t k = 0; k < move.variables.size(); ++k) {
+    h.lo[move.variables[k]] = move.lo[k];
+    h.hi[move.variables[k]] = move.hi[k];
+  }
+}
+
+PathResult follow(Head& head, const Move& move, bool may_walk) {
+  constexpr double kNear = 1.0, kFar = 4.0;
+  if (const PathResult leapt = Path(head, move, kNear).leap(); leapt.finished) return leapt;
+  if (!may_walk || !head.factored()) return {false, 0};
+  return Path(head, move, kFar).run();
+}
+
+// Sleepers may have crossed zero unseen. With an empty box any gradient is optimal: they get one,
+// and a move that opens it again.
+Move shut_violators(Head& h) {
+  Move again{.target = h.target};
+  const double rounding = 16.0 * h.rounding();
+  for (std::size_t v = 0; v < h.variables(); ++v) {
+    const double inward = h.x[v] < h.hi[v] ? -h.gradient(v) : h.gradient(v);
+    if (!h.fixed(v) && !h.inside(v) && inward > rounding) again.add(v, h.lo[v], h.hi[v]);
+  }
+  for (std::size_t v : again.variables) h.lo[v] = h.hi[v] = h.x[v];
+  return again;
+}
+
+}  // namespace
+
 // One update: not at all where nothing moves, straight to its end, or step by step.
 PathResult follow_path(Head& head, const Move& move) {
   // Few members decide, and only these need an F in double precision: those whose box opens, those
@@ -235,10 +266,7 @@ PathResult follow_path(Head& head, const Move& move) {
   head.F.sharpen(opening);
   const bool same_ridge = set_ridges(head, move);
   if (same_ridge && only_idle_bounds(head, move)) {
-    for (std::size_t k = 0; k < move.variables.size(); ++k) {
-      head.lo[move.variables[k]] = move.lo[k];
-      head.hi[move.variables[k]] = move.hi[k];
-    }
+    set_boxes(head, move);
     for (std::size_t e = 0; e < head.n_groups; ++e)
       if (!head.factor.has_group(e)) {  // its interval may have changed
         head.sharpen();
@@ -248,9 +276,16 @@ PathResult follow_path(Head& head, const Move& move) {
   }
   const Released scope{head};
   head.sharpen();
-  if (const PathResult straight = Path(head, move, true).leap(); straight.finished) return straight;
-  if (!same_ridge || !head.factored()) return {false, 0};
-  return Path(head, move, false).run();
+  PathResult result = follow(head, move, same_ridge);
+  constexpr int kTimes = 2;
+  for (int again = 0; again < kTimes && result.finished && !result.leapt; ++again) {
+    const Move late = shut_violators(head);
+    if (late.variables.empty()) break;
+    const PathResult more = follow(head, late, true);
+    set_boxes(head, late);  // also where it has stopped half-way
+    result = {more.finished, result.breakpoints + more.breakpoints};
+  }
+  return result;
 }
 
 }  // namespace supple

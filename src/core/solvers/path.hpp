@@ -32,7 +32,9 @@ PathResult follow_path(Head& head, const Move& move);
 
 class Path {
  public:
-  Path(Head& head, const Move& move, bool screened);  // a leap may be
+  // Members that are likely to meet a breakpoint are awake: those within so many times the way that
+  // gradients mostly go.
+  Path(Head& head, const Move& move, double width);
   PathResult run();
   // Straight to the end; not finished: all is as before. The path is used up.
   PathResult leap();
@@ -63,10 +65,11 @@ class Path {
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);
+  void wake_all();
   void wake_members(const std::vector<std::size_t>& chosen);
   bool on_margin(std::size_t m) const;
   std::vector<double> moved_since() const;  // F was last brought up to date: the way of x
-  void settle_members();  // bring F of all members up to date
+  void settle_members();                    // bring F of all members up to date
   bool all_awake() const { return awake.size() == h.members(); }
   double sign_of(std::size_t v) const;
   double& awake_gradient(std::size_t v);
@@ -104,7 +107,7 @@ class Path {
   std::vector<std::int64_t> place;  // in `awake`, or -1
   // per awake variable, `per` for each member in the order of `awake`
   std::vector<double> g, rate, sign;
-  std::vector<double> dF;  // per awake member
+  std::vector<double> dF;                  // per awake member
   std::int64_t changes = 0, too_many = 0;  // of the margin set, by the leap
   double travelled = 0.0;                  // sum of |dx|, by the leap
 };

@@ -106,17 +106,20 @@ bool Path::refill_groups() {
     if (h.factor.has_group(e) || std::abs(needs[e]) <= 1e-14 * std::abs(target_rate[e])) continue;
     const Side able = needs[e] > 0.0 ? Side::lower : Side::upper;
     const double sense = needs[e] > 0.0 ? 1.0 : -1.0;
+    wake_all();
     double smallest = kInf;
     std::size_t chosen = 0;
-    for (std::size_t v = 0; v < h.variables(); ++v)  // all are awake: g is in their order
-      if (side[v] == able && h.group[v] == e && sense * g[v] < smallest) {
-        smallest = sense * g[v];
+    for (std::size_t k = 0; k < g.size(); ++k) {
+      const std::size_t v = awake_variable(k);
+      if (side[v] == able && h.group[v] == e && sense * g[k] < smallest) {
+        smallest = sense * g[k];
         chosen = v;
       }
+    }
     if (smallest == kInf) return false;
     h.mu[e] -= sense * smallest;
-    for (std::size_t v = 0; v < h.variables(); ++v)
-      if (h.group[v] == e) g[v] -= sense * smallest;
+    for (std::size_t k = 0; k < g.size(); ++k)
+      if (h.group[awake_variable(k)] == e) g[k] -= sense * smallest;
     enter(chosen);
   }
   return true;
@@ -125,8 +128,7 @@ bool Path::refill_groups() {
 // --- screening -------------------------------------------------------------------------------
 // Most gradients are too far from zero to matter for this path. Members far from violating KKT
 // sleep: all steps are applied to them in one product at the end. So do the margin members, whose
-// gradients stay 0. Should a sleeper have crossed zero all the same, the leap finds it, or the
-// polish mends it, which only needs a good start.
+// gradients stay 0. Should a sleeper have crossed zero all the same, it is found at the end.
 
 void Path::wake(double radius) {
   std::vector<char> wanted(h.members(), 0);
@@ -136,9 +138,20 @@ void Path::wake(double radius) {
     bool near = false;  // no branches up to here: they could not be predicted
     for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v)
       near |= (side[v] != Side::frozen) & (std::abs(h.gradient(v)) <= radius);
-    if (radius == kInf || wanted[m] || (near && !on_margin(m))) chosen.push_back(m);
+    if (wanted[m] || (near && !on_margin(m))) chosen.push_back(m);
   }
   wake_members(chosen);
+}
+
+// Who has crossed zero asleep takes no part any more.
+void Path::wake_all() {
+  if (all_awake()) return;
+  settle_members();
+  std::vector<std::size_t> asleep;
+  for (std::size_t m = 0; m < h.members(); ++m)
+    if (place[m] < 0) asleep.push_back(m);
+  wake_members(asleep);
+  for (std::size_t v : crossed()) put_on_side(v, Side::frozen);
 }
 
 void Path::wake_members(const std::vector<std::size_t>& chosen) {

@@ -116,6 +116,7 @@ void Polish::newton() {
 }
 
 PolishResult Polish::run(std::int64_t max_rounds) {
+  if (pace_ == Pace::several) loosen_far();
   sync_factor();
   double best = std::numeric_limits<double>::infinity();
   int idle = 0;  // rounds since the violations fell markedly

@@ -35,6 +35,7 @@ class Polish {
   };
   // --- polish_violators.cpp: who enters ---
   double violation(std::size_t v) const;  // of a variable on a bound
+  void loosen_far();                      // F where single precision is worth while
   void sharpen();                         // F at the margin, and of all who may be violators
   static bool worse(const Violator& a, const Violator& b) { return a.size > b.size; }
   std::vector<Violator> violators() const;  // worst first; sharpen() has seen all of them

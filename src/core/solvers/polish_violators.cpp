@@ -18,6 +18,16 @@ double Polish::violation(std::size_t v) const {
   return h.x[v] <= h.lo[v] ? -h.gradient(v) : h.gradient(v);
 }
 
+// Where there are many members, those that no path would look at.
+void Polish::loosen_far() {
+  constexpr std::size_t kMany = 1024;
+  if (h.members() <= kMany || !h.gram.has_blocks() || h.gram.linear()) return;
+  const double rounding = h.rounding();
+  for (std::size_t v = 0; v < h.variables(); ++v)
+    if (!h.inside_any(h.member_of(v)) && std::abs(h.gradient(v)) > h.reach)
+      h.F.loosen(h.member_of(v), rounding);
+}
+
 void Polish::sharpen() {
   const auto may_violate = [&](std::size_t v) {
     return h.inside(v) || (!h.fixed(v) && violation(v) + h.F.error_bound(h.member_of(v)) > goal_);
