@@ -125,7 +125,7 @@ void bind_head(nb::module_& m) {
            })
       .def("dismiss", [](Head& h, const In1<std::int64_t>& slots) { h.dismiss(to_vector(slots)); })
       .def("save", &Head::save, nb::arg("for_trials") = false)
-      .def("restore", nb::overload_cast<const Snapshot&>(&Head::restore))
+      .def("restore", &Head::restore)
       .def(
           "refresh", [](Head& h) { h.F.refresh(); }, nb::call_guard<nb::gil_scoped_release>())
       .def("forget_factor", &Head::forget_factor)

@@ -219,38 +219,25 @@ void Head::remove(std::size_t member) {
 }
 
 Snapshot Head::save(bool for_trials) const {
-  Snapshot copy{slot, c, lo, hi, ridge, group, target, solution()};
+  Snapshot copy{*this, F.state()};
   if (for_trials) copy.trial = {factor, gram.evaluations(), block.columns() > 0};
   return copy;
 }
 
-void Head::put(const Solution& copy) {
-  x = copy.x;
-  mu = copy.mu;
+void Head::put(const Snapshot& copy) {
+  static_cast<Problem&>(*this) = copy.problem;
   F.restore(copy.F);
 }
 
-void Head::restore(const Solution& copy) {
+void Head::restore(const Snapshot& copy) {
   put(copy);
-  forget_factor();
-}
-
-void Head::restore(const Snapshot& snapshot) {
-  slot = snapshot.slot;
-  c = snapshot.c;
-  lo = snapshot.lo;
-  hi = snapshot.hi;
-  ridge = snapshot.ridge;
-  group = snapshot.group;
-  target = snapshot.target;
   member_at_.clear();
   in_place_ = true;
   locate(0);
-  if (!snapshot.trial) return restore(snapshot.solution);
-  put(snapshot.solution);
-  factor = snapshot.trial->factor;
-  gram.set_evaluations(snapshot.trial->evaluations);
-  if (!snapshot.trial->with_block) gram.let_go(block);
+  if (!copy.trial) return forget_factor();
+  factor = copy.trial->factor;
+  gram.set_evaluations(copy.trial->evaluations);
+  if (!copy.trial->with_block) gram.let_go(block);
 }
 
 bool Head::jump(const Move& move) {

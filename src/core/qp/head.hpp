@@ -30,20 +30,21 @@ struct Audit {
   bool balanced;  // the sums over the groups meet their targets
 };
 
-// A copy of what solvers change: x, and what is known of it. The factor can be rebuilt from it.
-struct Solution {
-  std::vector<double> x;
-  PerGroup mu;
-  Gradient::State F;
+struct Problem {
+  // per member
+  std::vector<std::int64_t> slot;
+  // per variable
+  std::vector<double> x, c, lo, hi;
+  std::vector<double> ridge;  // d; none if it is 0 for all
+  std::vector<std::uint8_t> group;
+  // per group
+  PerGroup mu{}, target{};
 };
 
 // A copy of what defines a head. Factor and block are rebuilt from it.
 struct Snapshot {
-  std::vector<std::int64_t> slot;
-  std::vector<double> c, lo, hi, ridge;
-  std::vector<std::uint8_t> group;
-  PerGroup target;
-  Solution solution;
+  Problem problem;
+  Gradient::State F;
   // For trials, which leave a head with the same members as it was to the last bit. To copy the
   // factor back costs one pass over it, less than to follow a path back. The block, if there was
   // one, may have gained columns, which are valid at any state.
@@ -67,7 +68,7 @@ struct Move {
   }
 };
 
-struct Head {
+struct Head : Problem {
   Head(Gram& gram, std::size_t per, std::size_t groups);
   ~Head() { gram.let_go(block); }
   Head(const Head&) = delete;
@@ -77,16 +78,7 @@ struct Head {
   const std::size_t per;
   const std::size_t n_groups;
 
-  // per member
-  std::vector<std::int64_t> slot;
   Gradient F{*this};
-  // per variable
-  std::vector<double> x, c, lo, hi;
-  std::vector<double> ridge;  // d; none if it is 0 for all
-  std::vector<std::uint8_t> group;
-  // per group
-  PerGroup mu{}, target{};
-
   Factor factor;
   MarginBlock block;
   // The members for blocks of kernel values (where gram.has_blocks), built when first needed.
@@ -158,11 +150,9 @@ struct Head {
   // with the most favourable gradients. False: there is no feasible x.
   bool jump(const Move& move);
   void set_ridge(std::size_t v, double value);
-  Solution solution() const { return {x, mu, F.state()}; }
   Snapshot save(bool for_trials = false) const;
-  void put(const Solution& copy);  // where the factor is set right
-  void restore(const Solution& copy);
-  void restore(const Snapshot& snapshot);
+  void put(const Snapshot& copy);  // of the same members, where the factor is set right
+  void restore(const Snapshot& copy);
   void sharpen();        // F in double precision where its error leaves open what is optimal
   void renew();          // F from scratch if it is worn, and the factor with it
   void forget_factor();  // factor and block will be built again

@@ -52,8 +52,7 @@ bool set_ridges(Head& h, const Move& move) {
 
 }  // namespace
 
-Path::Path(Head& head, const Move& move, double width)
-    : h(head), end(move), start(head.solution()) {
+Path::Path(Head& head, const Move& move, double width) : h(head), end(move), start(head.save()) {
   const std::size_t n = h.variables();
   dlo.assign(n, 0.0);
   dhi.assign(n, 0.0);
@@ -175,7 +174,8 @@ void Path::finish() {
   double moved_most = 0.0;
   for (std::size_t v = 0; v < h.variables(); ++v) {
     const std::size_t m = h.member_of(v), e = h.group[v];
-    moved_most = std::max(moved_most, std::abs(h.F[m] - start.F.F[m] + h.mu[e] - start.mu[e]));
+    moved_most =
+        std::max(moved_most, std::abs(h.F[m] - start.F.F[m] + h.mu[e] - start.problem.mu[e]));
   }
   // Few move so far, and a single path says little of the next.
   h.reach = 0.8 * h.reach + 0.2 * (0.3 * moved_most);

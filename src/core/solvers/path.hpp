@@ -88,7 +88,7 @@ class Path {
 
   Head& h;
   const Move& end;
-  const Solution start;
+  const Snapshot start;
   PerGroup target_rate{};
   std::vector<double> dlo, dhi, dx;  // per variable; dx is 0 but in the margin and where driven
   std::vector<Side> side;

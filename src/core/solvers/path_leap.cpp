@@ -27,8 +27,6 @@ std::size_t Path::put_on_edges(const Variables& some, double share) {
 
 PathResult Path::leap() {
   constexpr int kRounds = 8;
-  const std::vector<double> lo = h.lo, hi = h.hi;
-  const PerGroup target = h.target;
   // A guess of the margin set that is this poor is not worth going on from.
   too_many = static_cast<std::int64_t>(32 + h.factor.size() / 4);
   std::vector<std::size_t> entering = open_boxes();
@@ -50,9 +48,6 @@ PathResult Path::leap() {
     finish();
     return {true, std::max<std::int64_t>(1, changes), true};
   }
-  h.target = target;
-  h.lo = lo;
-  h.hi = hi;
   h.put(start);
   const Head::MarginChanges changed = h.margin_changes();
   h.leave_margin(changed.left);

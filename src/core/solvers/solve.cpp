@@ -61,7 +61,7 @@ void factor_margin(Head& h) {
 // Make the state exact, to rounding if possible, and never worse than it was.
 Audit make_exact(Head& h) {
   const Audit before = h.audit();
-  const Solution state = h.solution();
+  const Snapshot state = h.save();
   factor_margin(h);
   const double floor = kRoundings * before.rounding;
   polish(h, std::min(4.0 * before.rounding, 1e-10 * before.scale), floor, Pace::several,
@@ -193,13 +193,13 @@ void Solver::batch() {
       s.exact ? 10'000 + 20 * static_cast<std::int64_t>(h.members()) : h.most_iterations();
   double tol = s.tol;
   Quality best{}, now{};
-  Solution state;
+  Snapshot state;
   bool at_best = false;
   const auto compare = [&](bool first) {
     at_best = first || now.kkt < best.kkt;
     if (!at_best) return;
     best = now;
-    state = h.solution();
+    state = h.save();
   };
   for (int round = 0; round < kRounds; ++round) {
     const std::int64_t limit = limited ? s.max_iter - (r.iterations - before) : patience;
@@ -239,7 +239,7 @@ void Solver::batch() {
 
 // Solve from x = 0, as a fit would, and keep the better of both states.
 void Solver::afresh() {
-  const Solution state = h.solution();
+  const Snapshot state = h.save();
   const SolveResult reached = r;
   h.clear();
   if (h.jump(move_)) {
