@@ -61,11 +61,11 @@ bool Factor::append(std::span<const Entry> entries, const double* columns, std::
     if (!(pivot > kDependent * static_cast<double>(last + 4) * std::abs(shifted))) break;
     const double root = std::sqrt(pivot);
     row(last)[last] = root;
-    for (std::size_t k = 0; k <= kMaxGroups; ++k) {
-      const double own =
-          k == kMaxGroups ? entries[e].right_side : (k == entries[e].group ? 1.0 : 0.0);
+    for (std::size_t k = 0; k < kMaxGroups; ++k) {
+      const double own = k == entries[e].group ? 1.0 : 0.0;
       v_[k].push_back((own - simd().dot(w, v_[k].data(), last)) / root);
     }
+    v_[kMaxGroups].push_back(0.0);
     variables_.push_back(entries[e].variable);
     groups_.push_back(entries[e].group);
   }
@@ -80,15 +80,13 @@ void Factor::dependence(std::vector<double>& weights) {
   simd().solve(upper_.data(), stride_, size(), weights.data());
 }
 
-void Factor::remove(std::size_t variable, double share) {
+void Factor::remove(std::size_t variable) {
   look();
   const auto found = std::find(variables_.begin(), variables_.end(), variable);
   if (found == variables_.end()) throw std::logic_error("a variable left a factor without it");
-  const std::size_t gone = found - variables_.begin(), n = size(), group = groups_[gone];
+  const std::size_t gone = found - variables_.begin(), n = size();
   work_.assign(n, 0.0);
   std::copy(row(gone) + gone, row(gone) + n, work_.data() + gone);  // what is left of its row
-  auto& r = v_[kMaxGroups];
-  for (std::size_t i = 0; i <= gone; ++i) r[i] += share * row(i)[gone];
   for (std::size_t i = 0; i < gone; ++i) std::copy(row(i) + gone + 1, row(i) + n, row(i) + gone);
   for (std::size_t i = gone + 1; i < n; ++i) {
     const double x = row(i)[i], y = work_[i], norm = std::sqrt(x * x + y * y);
@@ -101,7 +99,6 @@ void Factor::remove(std::size_t variable, double share) {
     }
   }
   for (auto& v : v_) v.pop_back();
-  simd().axpy(-share * sigma_, v_[group].data(), r.data(), n - 1);  // K, not K~
   variables_.erase(found);
   groups_.erase(groups_.begin() + gone);
 }

@@ -37,23 +37,19 @@ class Factor {
   struct Entry {
     std::int64_t variable;
     std::size_t group;
-    double right_side;
   };
   // Append variables. Each has a column of size() + entries.size() kernel values: with variables(),
-  // then with the entries up to and including itself (the rest is ignored). False when one depends
-  // on those present, its Schur complement being no more than rounding; it and those after it are
-  // not appended.
+  // then with the entries up to and including itself (the rest is ignored). r is to be set again.
+  // False when one depends on those present, its Schur complement being no more than rounding; it
+  // and those after it are not appended.
   bool append(std::span<const Entry> entries, const double* columns, std::size_t threads);
-  // Remove a variable; its share times its kernel values with the others is added to r. Their U^-T
-  // times them comes with the rotations.
-  void remove(std::size_t variable, double share);
+  void remove(std::size_t variable);
   void rename(std::int64_t from, std::int64_t to);
   // The direction of the refused variable: K~_SS^-1 k~, valid after append() of one returned false.
   void dependence(std::vector<double>& weights);
 
   void set_right_side(const std::vector<double>& r);  // in the order of variables()
   void scale_right_side(double factor);
-  void clear_right_side() { v_[kMaxGroups].assign(size(), 0.0); }
   // K_SS dx + A_S' dmu = r,  A_S dx = s  (groups without members: dmu = 0, s ignored)
   void solve(const PerGroup& s, std::vector<double>& dx, PerGroup& dmu) const;
 

@@ -199,12 +199,10 @@ struct Head : Problem {
   // in which mu satisfies KKT (its finite end if the other is infinite).
   void balance_mu();
 
-  // Into the factor, with their right-hand sides or 0; false: one depends on those present.
-  bool enter_margin(const std::vector<std::size_t>& entering,
-                    const std::vector<double>& right_sides = {});
+  // Into the factor; false: one depends on those present.
+  bool enter_margin(const std::vector<std::size_t>& entering);
   bool enter_margin(std::size_t v) { return enter_margin(std::vector{v}); }
-  // Out of it; for the share see Factor::remove.
-  void leave_margin(std::size_t v, double share = 0.0) { factor.remove(v, share); }
+  void leave_margin(std::size_t v) { factor.remove(v); }
   void leave_margin(const std::vector<std::size_t>& leaving) {
     for (std::size_t v : leaving) leave_margin(v);
   }

@@ -52,16 +52,13 @@ void Head::forget_factor() {
   release();
 }
 
-bool Head::enter_margin(const std::vector<std::size_t>& entering,
-                        const std::vector<double>& right_sides) {
+bool Head::enter_margin(const std::vector<std::size_t>& entering) {
   if (entering.empty()) return true;
   Slots slots = slots_of(factor.variables());
   std::vector<Factor::Entry> entries;
-  for (std::size_t k = 0; k < entering.size(); ++k) {
-    const std::size_t v = entering[k];
+  for (std::size_t v : entering) {
     slots.push_back(slot[member_of(v)]);
-    const double right_side = right_sides.empty() ? 0.0 : right_sides[k];
-    entries.push_back({static_cast<std::int64_t>(v), group[v], right_side});
+    entries.push_back({static_cast<std::int64_t>(v), group[v]});
   }
   Slots own(slots.end() - entering.size(), slots.end());
   if (own.size() < kQueries<double> && block.columns() > 0 && 2 * members() > gram.size())

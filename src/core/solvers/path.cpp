@@ -89,8 +89,9 @@ void Path::set_off() {
   }
 }
 
-// The gradients of the margin variables are to fall by this share of them while others are driven.
-void Path::set_right_side(double share) {
+// Of the margin variables, if the sums over the groups are to change by `sums`, and their gradients
+// to fall by this share of them, while others are driven.
+void Path::direction(const PerGroup& sums, double share) {
   const auto& margin = h.factor.variables();
   right_side.resize(margin.size());
   for (std::size_t i = 0; i < margin.size(); ++i) {
@@ -99,11 +100,6 @@ void Path::set_right_side(double share) {
     right_side[i] = -pull(h.member_of(v)) - (is_awake ? share * awake_gradient(v) : 0.0);
   }
   h.factor.set_right_side(right_side);
-}
-
-// Of the margin variables, if the sums over the groups are to change by `sums`.
-void Path::direction(const PerGroup& sums) {
-  const auto& margin = h.factor.variables();
   h.factor.solve(left_over(sums), solution, dmu);
   for (std::size_t i = 0; i < margin.size(); ++i) dx[margin[i]] = solution[i];
 }
@@ -198,8 +194,7 @@ PathResult Path::run() {
       h.F.arrive(1);
       return {false, breakpoints};
     }
-    set_right_side(0.0);
-    direction(target_rate);
+    direction(target_rate, 0.0);
     rates(dx);
     const Event event = next_event(largest_diagonal);
     const double dt = std::min(event.dt, 1.0 - t);

@@ -42,8 +42,7 @@ class Path {
  private:
   // --- path.cpp: one step ---
   void set_off();  // the rates of the bounds
-  void set_right_side(double share);
-  void direction(const PerGroup& sums);
+  void direction(const PerGroup& sums, double share);
   void spread(const std::vector<double>& way);  // over the columns of the block
   void rates(const std::vector<double>& way);
   Event next_event(double largest_diagonal) const;
@@ -60,8 +59,7 @@ class Path {
   void enter(std::size_t v);
   void leave(std::size_t v, Side side);
   void exchange(std::size_t v);
-  bool take_in(const std::vector<std::size_t>& entering,
-               const std::vector<double>& right_sides = {});  // false: see Head::enter_margin
+  bool take_in(const std::vector<std::size_t>& entering);  // false: see Head::enter_margin
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);

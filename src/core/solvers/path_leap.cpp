@@ -32,15 +32,10 @@ PathResult Path::leap() {
   std::vector<std::size_t> entering = open_boxes();
   for (int round = 0; round < kRounds && 2 * std::ssize(entering) <= too_many; ++round) {
     look();
-    // After the first round the gradients of the others in the margin set are 0.
-    std::vector<double> right_sides;
-    for (std::size_t v : entering) right_sides.push_back(-awake_gradient(v) - pull(h.member_of(v)));
-    if (!take_in(entering, right_sides)) break;
-    if (round == 0) set_right_side(1.0);
+    if (!take_in(entering)) break;
     changes += std::ssize(entering);
     if (!step(entering)) break;
     entering = crossed();
-    h.factor.clear_right_side();
     if (put_on_edges(h.factor.variables(), 0.0) > 0 || !entering.empty()) continue;
     wake_doubtful();
     entering = crossed();
@@ -90,7 +85,7 @@ std::vector<std::size_t> Path::open_boxes() {
 void Path::put_on_edge(std::size_t v, double x) {
   const Side to = h.fixed(v) ? Side::frozen : (x <= h.lo[v] ? Side::lower : Side::upper);
   const double way = (to == Side::upper ? h.hi[v] : h.lo[v]) - h.x[v];
-  h.leave_margin(v, -way);
+  h.leave_margin(v);
   dx[v] = 0.0;
   drive(v, way);
   put_on_side(v, to);
@@ -103,7 +98,7 @@ bool Path::step(const std::vector<std::size_t>& entered) {
     if (changes > too_many) return false;
     for (std::size_t e = 0; e < h.n_groups; ++e)
       if (!h.factor.has_group(e)) return false;
-    direction(h.missing());
+    direction(h.missing(), 1.0);
     if (!again || put_on_edges(entered, 1.0) == 0) break;
   }
   rates(dx);

@@ -61,9 +61,8 @@ void Path::enter(std::size_t v) {
   if (!take_in({v})) exchange(v);
 }
 
-bool Path::take_in(const std::vector<std::size_t>& entering,
-                   const std::vector<double>& right_sides) {
-  if (!h.enter_margin(entering, right_sides)) return false;
+bool Path::take_in(const std::vector<std::size_t>& entering) {
+  if (!h.enter_margin(entering)) return false;
   h.give_columns({entering.begin(), entering.end()});
   for (std::size_t v : entering) {
     drive(v, 0.0);
