@@ -140,7 +140,7 @@ void bind_head(nb::module_& m) {
                  std::uint64_t before = gram.evaluations();
                  ~Uncounted() { gram.set_evaluations(before); }
                } scope{h.gram};
-               return h.expansion();
+               return h.expansion(h.slot);
              }));
            })
       .def("scale",

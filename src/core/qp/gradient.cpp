@@ -42,19 +42,9 @@ void Gradient::remove(std::size_t member) {
   replace_by_last(s_.x, member, h.per);
 }
 
-void Gradient::clear() {
-  const std::size_t n = s_.F.size(), variables = s_.x.size();
-  s_ = State{};
-  s_.F.assign(n, 0.0);
-  s_.error_bound.assign(n, 0.0);
-  s_.x.assign(variables, 0.0);
-}
-
 void Gradient::refresh() {
-  std::vector<double> kx = h.expansion();
-  clear();
-  s_.F = std::move(kx);
-  s_.x = h.x;
+  std::vector<double> kx = h.expansion(h.slot);
+  s_ = State{std::move(kx), std::vector<double>(h.members()), h.x};
   note_peaks();
 }
 
@@ -132,18 +122,18 @@ void Gradient::add_in_single(const Expansion& change, const Positions& targets) 
   }
   std::vector<double> coef = change.coef;  // in the range of single precision
   for (double& value : coef) value /= unit;
-  const double added_error = mass * h.single_error();
+  const double added_error = mass * h.single().error();
   for (std::int32_t m : targets) s_.error_bound[m] += added_error;
-  std::vector<double> added(h.members(), 0.0);
-  if (h.add_at_all(change.member, coef, added)) {
-    for (std::int32_t m : targets) s_.F[m] += unit * added[m];
-    return;
-  }
   // The targets come first, then those whose x has changed.
   Positions part = targets, sources(change.member.size());
   part.insert(part.end(), change.member.begin(), change.member.end());
   std::iota(sources.begin(), sources.end(), static_cast<std::int32_t>(targets.size()));
-  h.single().subset(part)->add(sources, coef, targets.size(), added.data(), h.gram.threads);
+  const auto points = h.single().subset(part);
+  std::vector<double> added(targets.size(), 0.0);
+  if (h.gram.linear())
+    points->add_linear(sources, coef, added.data(), added.size());
+  else
+    points->add(sources, coef, added.size(), added.data(), h.gram.threads);
   for (std::size_t k = 0; k < targets.size(); ++k) s_.F[targets[k]] += unit * added[k];
 }
 
@@ -157,7 +147,7 @@ void Gradient::adopt(const Positions& members, const std::vector<double>& values
   double changed = 0.0;
   for (double coef : e.coef) changed += std::abs(coef);
   const double lost =
-      changed * h.single_error() + travelled * kAddition * h.gram.largest_diagonal();
+      changed * h.single().error() + travelled * kAddition * h.gram.largest_diagonal();
   std::vector<char> follows(s_.F.size(), 1);
   for (std::size_t k = 0; k < members.size(); ++k) {
     const std::size_t m = members[k];

@@ -68,7 +68,6 @@ class Gradient {
   // --- members come and go ---
   void append(const std::vector<double>& kx);  // F of new members, whose x is 0
   void remove(std::size_t member);             // the last member moves into the freed place
-  void clear();                                // F = 0, as x is
 
   // --- F of all members belongs to the head's x afterwards ---
   void refresh();         // from scratch

@@ -65,8 +65,7 @@ void Head::snap_empty_margins() {
     if (!empty || near.empty() || std::abs(missed[e] - shift) > kSum * mass()) continue;
     for (std::size_t v : near) x[v] = x[v] - lo[v] < hi[v] - x[v] ? lo[v] : hi[v];
     F.follow();
-    std::erase_if(near, [&](std::size_t v) { return !factor.has(v); });
-    leave_margin(near);
+    leave_margin(margin_changes().left);
   }
 }
 
@@ -85,7 +84,7 @@ void Head::cancel_pairs() {
 
 void Head::clear() {
   std::fill(x.begin(), x.end(), 0.0);
-  F.clear();
+  F.refresh();
   mu = PerGroup{};
   forget_factor();
 }
@@ -109,16 +108,12 @@ void Head::admit(const std::int64_t* slots, const double* c_values, const std::u
     groups_new.insert(groups_new.end(), groups + k * per, groups + (k + 1) * per);
   }
   if (entering.empty()) return;
-  const Expansion present = support();
   // Everything that may throw (a kernel written in Python) comes before the first change.
-  std::vector<double> kx(entering.size());
-  if (entering.size() == 1 && (block.columns() > 0 || gram.cached(entering[0]))) {
-    const double* row = gram.row(entering[0]);  // others want it, too
-    for (std::size_t s = 0; s < present.slots.size(); ++s)
-      kx[0] += present.coef[s] * row[present.slots[s]];
-  } else if (!present.slots.empty()) {
-    kx = gram.expand(present.slots, present.coef, entering);
-  }
+  std::vector<double> kx;
+  if (entering.size() == 1 && (block.columns() > 0 || gram.cached(entering[0])))
+    kx = {expansion_at(gram.row(entering[0]))};  // others want the row, too
+  else
+    kx = expansion(entering);
   std::vector<double> rows(block.rows() > 0 ? entering.size() * block.columns() : 0);
   if (!rows.empty()) {
     hold_block(members() + entering.size(), block.columns());
@@ -140,15 +135,16 @@ Expansion Head::by_member(const std::vector<double>& values) const {
   return out;
 }
 
-std::vector<double> Head::expansion() {
+std::vector<double> Head::expansion(const Slots& targets) {
   const Expansion e = support();
-  return gram.expand(e.slots, e.coef, slot);
+  return gram.expand(e.slots, e.coef, targets);
 }
 
 double Head::expansion_at(const double* row) const {
   double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
-  for (std::size_t m = 0; m < members(); ++m) sum += row[slot[m]] * x[m];
+  for (std::size_t m = 0; m < members(); ++m)
+    sum += row[slot[m]] * (per == 1 ? x[m] : x[2 * m] + x[2 * m + 1]);
   return sum;
 }
 
@@ -253,19 +249,15 @@ bool Head::jump(const Move& move) {
   PerGroup missing = this->missing();
   const double rounding = 1e-15 * mass();
   for (std::size_t e = 0; e < n_groups; ++e) {
+    if (missing[e] == 0.0) continue;
     const double sign = missing[e] > 0.0 ? 1.0 : -1.0;
     const auto room = [&](std::size_t v) { return sign > 0.0 ? hi[v] - x[v] : x[v] - lo[v]; };
-    // What sums have lost by rounding goes to anyone.
-    for (std::size_t v = 0; v < variables() && missing[e] != 0.0; ++v) {
-      if (std::abs(missing[e]) > rounding) break;
-      if (group[v] != e || !inside(v) || room(v) <= std::abs(missing[e])) continue;
-      x[v] += missing[e];
-      missing[e] = 0.0;
-    }
-    if (missing[e] == 0.0) continue;
+    // What sums have lost by rounding goes to anyone who is not on a bound.
+    const bool lost = std::abs(missing[e]) <= rounding;
     std::vector<std::pair<double, std::size_t>> able;
     for (std::size_t v = 0; v < variables(); ++v)
-      if (group[v] == e && room(v) > 0.0) able.emplace_back(sign * slope(v), v);
+      if (group[v] == e && room(v) > 0.0)
+        able.emplace_back(lost && inside(v) ? -kInf : sign * slope(v), v);
     std::sort(able.begin(), able.end());
     for (std::size_t k = 0; k < able.size() && missing[e] != 0.0; ++k) {
       const std::size_t v = able[k].second;
@@ -312,18 +304,14 @@ Head::Range Head::optimal_mu(std::size_t e, double doubt) const {
 void Head::balance_mu() {
   for (std::size_t e = 0; e < n_groups; ++e) {
     const Range range = optimal_mu(e);
+    const double low = range.low > -kInf ? range.low : range.high;
+    const double high = range.high < kInf ? range.high : range.low;
     if (!std::isnan(range.inside))
       mu[e] = range.inside;
-    else if (range.low > -kInf && range.high < kInf)
-      mu[e] = 0.5 * (range.low + range.high);
-    else if (range.low > -kInf)
-      mu[e] = range.low;
-    else if (range.high < kInf)
-      mu[e] = range.high;
+    else if (std::isfinite(low) && std::isfinite(high))
+      mu[e] = 0.5 * (low + high);
   }
 }
-
-double Head::single_error() { return single().error(); }
 
 const SinglePoints& Head::single() {
   if (!single_) single_ = gram.single(slot);
@@ -345,19 +333,6 @@ SingleMatrix* Head::matrix() {
     matrix_ = std::make_unique<SingleMatrix>(single_, gram.rows_asked, gram.threads);
   }
   return matrix_.get();
-}
-
-bool Head::add_at_all(const Positions& member, const std::vector<double>& coef,
-                      std::vector<double>& out) {
-  if (gram.linear()) {
-    single().add_linear(member, coef, out.data(), out.size());
-    return true;
-  }
-  if (!matrix_) return false;
-  std::vector<const float*> row(member.size());
-  for (std::size_t k = 0; k < row.size(); ++k) row[k] = matrix_->row(member[k]);
-  simd().add_rows_single(row.data(), coef.data(), row.size(), out.data(), out.size());
-  return true;
 }
 
 }  // namespace supple

@@ -83,7 +83,6 @@ struct Head : Problem {
   MarginBlock block;
   // The members for blocks of kernel values (where gram.has_blocks), built when first needed.
   const SinglePoints& single();
-  double single_error();  // of a value in single precision, about
   // All values among the members, if they are so few that this is a small matrix; else null.
   static constexpr std::size_t kWhole = 1024;
   SingleMatrix* matrix();
@@ -135,7 +134,7 @@ struct Head : Problem {
   // The same with Kx given.
   void enter(const Slots& entering, const std::vector<double>& c_new,
              const std::vector<std::uint8_t>& groups_new, const std::vector<double>& kx);
-  // Kx at an example, by its kernel row, where members have one variable.
+  // Kx at an example, by its kernel row.
   double expansion_at(const double* row) const;
   // Members leave, with all variables at 0.
   void dismiss(const Slots& slots);
@@ -170,13 +169,10 @@ struct Head : Problem {
 
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
   const double* member_row(std::size_t member, std::vector<double>& buffer);
-  std::vector<double> expansion();  // Kx from scratch
+  std::vector<double> expansion(const Slots& targets);  // Kx from scratch
   Expansion support() const { return by_member(x); }
   Expansion by_member(const std::vector<double>& values) const;  // sums over members' variables
-  // The expansion at all members in single precision; false: a part of them is quicker.
-  bool add_at_all(const Positions& member, const std::vector<double>& coef,
-                  std::vector<double>& out);
-  double violation(const std::vector<double>& kx) const;  // absolute
+  double violation(const std::vector<double>& kx) const;         // absolute
   Audit audit() const;
   // What KKT violations are relative to (theory.md, "The scale"). Only open boxes count, as an
   // example without weight is no part of the problem: the largest |c|; where c = 0 and there is one

@@ -102,20 +102,17 @@ void Head::sharpen() {
   if (F.largest_error() == 0.0) return;
   // The extremes of F - c decide whether x is optimal, and mu where a group has no margin; the
   // margin variables are to be solved for.
-  PerGroup up{}, low{};
-  for (std::size_t e = 0; e < n_groups; ++e) {
-    const Range range = optimal_mu(e, 1.0);
-    up[e] = -range.low;
-    low[e] = -range.high;
-  }
+  std::array<Range, kMaxGroups> mu_range;
+  for (std::size_t e = 0; e < n_groups; ++e) mu_range[e] = optimal_mu(e, 1.0);
   std::vector<std::size_t> close;
   for (std::size_t m = 0; m < members(); ++m) {
     const double error = F.error_bound(m);
     if (error == 0.0) continue;
     for (std::size_t v = m * per; v < (m + 1) * per; ++v) {
       const double G = slope(v);
-      if (inside(v) || (!fixed(v) && ((x[v] < hi[v] && G - error <= up[group[v]]) ||
-                                      (x[v] > lo[v] && G + error >= low[group[v]])))) {
+      const Range& range = mu_range[group[v]];
+      if (inside(v) || (!fixed(v) && ((x[v] < hi[v] && G - error <= -range.low) ||
+                                      (x[v] > lo[v] && G + error >= -range.high)))) {
         close.push_back(m);
         break;
       }
