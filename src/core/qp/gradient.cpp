@@ -25,10 +25,10 @@ bool Gradient::worn() const {
          s_.peak_mass * s_.peak_diagonal > kMuch * h.mass() * h.largest_diagonal();
 }
 
-Expansion Gradient::change(const std::vector<double>& from) const {
-  std::vector<double> difference(h.x.size());
-  for (std::size_t v = 0; v < difference.size(); ++v) difference[v] = h.x[v] - from[v];
-  return h.by_member(difference);
+std::vector<double> Gradient::moved_from(const std::vector<double>& from) const {
+  std::vector<double> way = h.x;
+  for (std::size_t v = 0; v < way.size(); ++v) way[v] -= from[v];
+  return way;
 }
 
 void Gradient::append(const std::vector<double>& kx) {
@@ -67,7 +67,7 @@ void Gradient::add_row(double coef, const double* row) {
 // --- F follows x -----------------------------------------------------------------------------
 
 void Gradient::follow_sharp() {
-  const Expansion e = change(s_.x);
+  const Expansion e = h.by_member(moved());
   if (e.coef.empty()) return arrive();
   std::vector<std::size_t> sharp;
   for (std::size_t m = 0; m < s_.F.size(); ++m)
@@ -84,12 +84,12 @@ void Gradient::follow() {
   Positions rough;
   for (std::size_t m = 0; m < s_.F.size(); ++m)
     if (s_.error_bound[m] > 0.0) rough.push_back(m);
-  add_in_single(change(s_.rough_x), rough);
+  add_in_single(h.by_member(moved_from(s_.rough_x)), rough);
   s_.rough_x.clear();
 }
 
 void Gradient::follow_by_rows() {
-  const Expansion e = change(s_.x);
+  const Expansion e = h.by_member(moved());
   for (std::size_t k = 0; k < e.coef.size(); ++k)
     add_row(e.coef[k], h.member_row(e.member[k], buffer_));
   arrive(e.coef.empty() ? 0 : 1);
@@ -142,7 +142,7 @@ void Gradient::add_in_single(const Expansion& change, const Positions& targets) 
 void Gradient::adopt(const Positions& members, const std::vector<double>& values,
                      double travelled) {
   constexpr double kAddition = 5.0 * 0x1p-24;  // of eight products, in single precision
-  const Expansion e = change(s_.x);
+  const Expansion e = h.by_member(moved());
   if (e.coef.empty()) return arrive();
   double changed = 0.0;
   for (double coef : e.coef) changed += std::abs(coef);

@@ -53,6 +53,7 @@ class Gradient {
   double operator[](std::size_t member) const { return s_.F[member]; }
   const std::vector<double>& values() const { return s_.F; }
   const std::vector<double>& x() const { return s_.x; }
+  std::vector<double> moved() const { return moved_from(s_.x); }  // the way of x from there
   double error_bound(std::size_t member) const { return s_.error_bound[member]; }
   const std::vector<double>& error_bounds() const { return s_.error_bound; }
   double largest_error() const;
@@ -97,7 +98,7 @@ class Gradient {
 
  private:
   void add_in_single(const Expansion& change, const Positions& targets);
-  Expansion change(const std::vector<double>& from) const;  // of the head's x
+  std::vector<double> moved_from(const std::vector<double>& from) const;
   // The expansion at these members, in double precision.
   std::vector<double> values_at(const Expansion& e, const std::vector<std::size_t>& wanted);
 

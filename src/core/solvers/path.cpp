@@ -52,18 +52,20 @@ bool set_ridges(Head& h, const Move& move) {
 
 }  // namespace
 
-Path::Path(Head& head, const Move& move, double width) : h(head), end(move), start(head.save()) {
-  const std::size_t n = h.variables();
-  dlo.assign(n, 0.0);
-  dhi.assign(n, 0.0);
-  dx.assign(n, 0.0);
-  side.resize(n);
-  for (std::size_t v = 0; v < n; ++v) side[v] = side_of(h, v, h.lo[v], h.hi[v]);
+Path::Path(Head& head, const Move& move, double width)
+    : h(head),
+      end(move),
+      start(head.save()),
+      dlo(head.variables()),
+      dhi(head.variables()),
+      dx(head.variables()),
+      side(head.variables()),
+      place(head.members(), -1) {
+  for (std::size_t v = 0; v < h.variables(); ++v) side[v] = side_of(h, v, h.lo[v], h.hi[v]);
   for (std::size_t k = 0; k < end.variables.size(); ++k) {
     const std::size_t v = end.variables[k];
     side[v] = side_of(h, v, end.lo[k], end.hi[k]);
   }
-  place.assign(h.members(), -1);
   h.F.note_peaks();
   h.sync_block();
   // Without experience, a third of the way from the margin to the other side (or the like).

@@ -63,11 +63,10 @@ class Path {
 
   // --- path_margin.cpp: screening; members that can hardly reach a breakpoint sleep ---
   void wake(double radius);
-  void wake_all();
+  void wake_sleepers(bool all);
   void wake_members(const std::vector<std::size_t>& chosen);
   bool on_margin(std::size_t m) const;
-  std::vector<double> moved_since() const;  // F was last brought up to date: the way of x
-  void settle_members();                    // bring F of all members up to date
+  void settle_members();  // bring F of all members up to date
   bool all_awake() const { return awake.size() == h.members(); }
   double sign_of(std::size_t v) const;
   double& awake_gradient(std::size_t v);
@@ -77,12 +76,10 @@ class Path {
 
   // --- path_leap.cpp ---
   std::vector<std::size_t> open_boxes();
-  void put_on_edge(std::size_t v, double x);
   template <typename Variables>
   std::size_t put_on_edges(const Variables& some, double share);
   bool step(const std::vector<std::size_t>& entered);
   std::vector<std::size_t> crossed() const;
-  void wake_doubtful();
 
   Head& h;
   const Move& end;

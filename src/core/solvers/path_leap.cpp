@@ -16,12 +16,20 @@ namespace supple {
 // for its edge.
 template <typename Variables>
 std::size_t Path::put_on_edges(const Variables& some, double share) {
-  std::vector<std::size_t> outside;
+  std::vector<std::pair<std::size_t, Side>> outside;
   for (std::size_t v : some) {
     const double x = h.x[v] + share * dx[v];
-    if (x < h.lo[v] || x > h.hi[v]) outside.push_back(v);
+    const Side edge = x <= h.lo[v] ? Side::lower : Side::upper;
+    if (x < h.lo[v] || x > h.hi[v] || h.fixed(v))
+      outside.emplace_back(v, h.fixed(v) ? Side::frozen : edge);
   }
-  for (std::size_t v : outside) put_on_edge(v, h.x[v] + share * dx[v]);
+  for (const auto& [v, edge] : outside) {
+    h.leave_margin(v);
+    dx[v] = 0.0;
+    drive(v, (edge == Side::upper ? h.hi[v] : h.lo[v]) - h.x[v]);
+    put_on_side(v, edge);
+  }
+  changes += std::ssize(outside);
   return outside.size();
 }
 
@@ -37,7 +45,7 @@ PathResult Path::leap() {
     if (!step(entering)) break;
     entering = crossed();
     if (put_on_edges(h.factor.variables(), 0.0) > 0 || !entering.empty()) continue;
-    wake_doubtful();
+    wake_sleepers(false);
     entering = crossed();
     if (!entering.empty()) continue;
     finish();
@@ -62,9 +70,7 @@ std::vector<std::size_t> Path::open_boxes() {
     h.lo[v] = end.lo[k];
     h.hi[v] = end.hi[k];
     if (side[v] == Side::margin) {
-      if (!h.inside(v)) {
-        put_on_edge(v, h.x[v]);
-      } else if (!end.ridge.empty() && h.ridge_of(v) != end.ridge[k]) {
+      if (h.inside(v) && !end.ridge.empty() && h.ridge_of(v) != end.ridge[k]) {
         h.leave_margin(v);
         awake_gradient(v) += (end.ridge[k] - h.ridge_of(v)) * h.x[v];
         h.set_ridge(v, end.ridge[k]);
@@ -78,18 +84,8 @@ std::vector<std::size_t> Path::open_boxes() {
       if (h.fixed(v)) put_on_side(v, Side::frozen);
     }
   }
+  put_on_edges(h.factor.variables(), 0.0);
   return entering;
-}
-
-// A margin variable that would be at x leaves for the edge of its box.
-void Path::put_on_edge(std::size_t v, double x) {
-  const Side to = h.fixed(v) ? Side::frozen : (x <= h.lo[v] ? Side::lower : Side::upper);
-  const double way = (to == Side::upper ? h.hi[v] : h.lo[v]) - h.x[v];
-  h.leave_margin(v);
-  dx[v] = 0.0;
-  drive(v, way);
-  put_on_side(v, to);
-  ++changes;
 }
 
 // False: too much changes, or there is no regular system.
@@ -120,22 +116,6 @@ std::vector<std::size_t> Path::crossed() const {
   for (std::size_t k = 0; k < g.size(); ++k)
     if (sign[k] * g[k] < -tolerance) found.push_back(awake_variable(k));
   return found;
-}
-
-// Sleepers may have crossed zero, too.
-void Path::wake_doubtful() {
-  if (all_awake()) return;
-  settle_members();
-  const double tolerance = h.rounding();
-  std::vector<std::size_t> doubtful;
-  for (std::size_t v = 0; v < h.variables(); ++v) {
-    const std::size_t m = h.member_of(v);
-    const double s = sign_of(v);
-    if (place[m] < 0 && s != 0.0 && s * h.gradient(v) < h.F.error_bound(m) - tolerance)
-      doubtful.push_back(m);
-  }
-  doubtful.erase(std::unique(doubtful.begin(), doubtful.end()), doubtful.end());
-  wake_members(doubtful);
 }
 
 }  // namespace supple

@@ -44,7 +44,7 @@ double& Path::awake_gradient(std::size_t v) {
 void Path::put_on_side(std::size_t v, Side s) {
   const std::size_t m = h.member_of(v);
   if (place[m] < 0) {  // x has moved since F was brought up to date
-    spread(moved_since());
+    spread(h.F.moved());
     h.F.shift(m, simd().dot(h.block.row(m), dx_block.data(), dx_block.size()));
     wake_members({m});
   }
@@ -103,23 +103,16 @@ bool Path::refill_groups() {
   const PerGroup needs = left_over(target_rate);
   for (std::size_t e = 0; e < h.n_groups; ++e) {
     if (h.factor.has_group(e) || std::abs(needs[e]) <= 1e-14 * std::abs(target_rate[e])) continue;
-    const Side able = needs[e] > 0.0 ? Side::lower : Side::upper;
     const double sense = needs[e] > 0.0 ? 1.0 : -1.0;
-    wake_all();
-    double smallest = kInf;
-    std::size_t chosen = 0;
-    for (std::size_t k = 0; k < g.size(); ++k) {
-      const std::size_t v = awake_variable(k);
-      if (side[v] == able && h.group[v] == e && sense * g[k] < smallest) {
-        smallest = sense * g[k];
-        chosen = v;
-      }
-    }
-    if (smallest == kInf) return false;
-    h.mu[e] -= sense * smallest;
+    wake_sleepers(true);
+    rate.resize(g.size());
     for (std::size_t k = 0; k < g.size(); ++k)
-      if (h.group[awake_variable(k)] == e) g[k] -= sense * smallest;
-    enter(chosen);
+      rate[k] = h.group[awake_variable(k)] == e ? -sense : 0.0;
+    const Extreme hit = simd().first_crossing(sign.data(), g.data(), rate.data(), 0.0, g.size());
+    if (hit.index < 0) return false;
+    h.mu[e] -= sense * hit.value;
+    simd().axpy(hit.value, rate.data(), g.data(), g.size());
+    enter(awake_variable(hit.index));
   }
   return true;
 }
@@ -142,14 +135,23 @@ void Path::wake(double radius) {
   wake_members(chosen);
 }
 
-// Who has crossed zero asleep takes no part any more.
-void Path::wake_all() {
+// Those who may have crossed zero wake, or all.
+void Path::wake_sleepers(bool all) {
   if (all_awake()) return;
   settle_members();
-  std::vector<std::size_t> asleep;
-  for (std::size_t m = 0; m < h.members(); ++m)
-    if (place[m] < 0) asleep.push_back(m);
-  wake_members(asleep);
+  const double tolerance = h.rounding();
+  std::vector<std::size_t> chosen;
+  for (std::size_t m = 0; m < h.members(); ++m) {
+    bool wanted = all;
+    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
+      const double s = sign_of(v);
+      wanted |= s != 0.0 && s * h.gradient(v) < h.F.error_bound(m) - tolerance;
+    }
+    if (place[m] < 0 && wanted) chosen.push_back(m);
+  }
+  wake_members(chosen);
+  if (!all) return;
+  // Who has crossed zero asleep takes no part any more.
   for (std::size_t v : crossed()) put_on_side(v, Side::frozen);
 }
 
@@ -172,12 +174,6 @@ bool Path::on_margin(std::size_t m) const {
   return side[m * h.per] == Side::margin || side[m * h.per + h.per - 1] == Side::margin;
 }
 
-std::vector<double> Path::moved_since() const {
-  std::vector<double> way = h.x;
-  for (std::size_t v = 0; v < way.size(); ++v) way[v] -= h.F.x()[v];
-  return way;
-}
-
 void Path::settle_members() {
   const auto set = [&](std::size_t v, double gradient) {
     h.F.set(h.member_of(v), gradient + h.c[v] - h.mu[h.group[v]] - h.ridge_term(v));
@@ -195,7 +191,7 @@ void Path::settle_members() {
     else
       set(m * h.per + (side[m * h.per] != Side::margin), 0.0);
   }
-  spread(moved_since());
+  spread(h.F.moved());
   std::vector<double> change(told.size());
   simd().product_rows(h.block.data(), h.block.stride(), told.data(), told.size(), dx_block.data(),
                       dx_block.size(), change.data());
