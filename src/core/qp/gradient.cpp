@@ -124,6 +124,14 @@ void Gradient::add_in_single(const Expansion& change, const Positions& targets) 
   for (double& value : coef) value /= unit;
   const double added_error = mass * h.single().error();
   for (std::int32_t m : targets) s_.error_bound[m] += added_error;
+  if (SingleMatrix* const matrix = h.built_matrix()) {
+    std::vector<const float*> row;
+    for (std::int32_t m : change.member) row.push_back(matrix->row(m));
+    std::vector<double> added(h.members(), 0.0);
+    simd().add_rows_single(row.data(), coef.data(), row.size(), added.data(), added.size());
+    for (std::int32_t m : targets) s_.F[m] += unit * added[m];
+    return;
+  }
   // The targets come first, then those whose x has changed.
   Positions part = targets, sources(change.member.size());
   part.insert(part.end(), change.member.begin(), change.member.end());

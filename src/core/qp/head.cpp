@@ -137,6 +137,7 @@ Expansion Head::by_member(const std::vector<double>& values) const {
 
 std::vector<double> Head::expansion(const Slots& targets) {
   const Expansion e = support();
+  if (e.slots.empty()) return std::vector<double>(targets.size());
   return gram.expand(e.slots, e.coef, targets);
 }
 

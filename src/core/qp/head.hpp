@@ -86,6 +86,7 @@ struct Head : Problem {
   // All values among the members, if they are so few that this is a small matrix; else null.
   static constexpr std::size_t kWhole = 1024;
   SingleMatrix* matrix();
+  SingleMatrix* built_matrix() { return matrix_.get(); }  // null unless it has been asked for
   void release();
 
   double reach = 0.0;  // how far gradients moved in recent paths (see path.cpp, screening)

@@ -141,14 +141,13 @@ void Path::wake_sleepers(bool all) {
   settle_members();
   const double tolerance = h.rounding();
   std::vector<std::size_t> chosen;
-  for (std::size_t m = 0; m < h.members(); ++m) {
-    bool wanted = all;
-    for (std::size_t v = m * h.per; v < (m + 1) * h.per; ++v) {
-      const double s = sign_of(v);
-      wanted |= s != 0.0 && s * h.gradient(v) < h.F.error_bound(m) - tolerance;
-    }
-    if (place[m] < 0 && wanted) chosen.push_back(m);
+  for (std::size_t v = 0; v < h.variables(); ++v) {
+    const std::size_t m = h.member_of(v);
+    const double s = sign_of(v);
+    if (place[m] < 0 && (all || (s != 0.0 && s * h.gradient(v) < h.F.error_bound(m) - tolerance)))
+      chosen.push_back(m);
   }
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   wake_members(chosen);
   if (!all) return;
   // Who has crossed zero asleep takes no part any more.
