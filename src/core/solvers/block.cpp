@@ -11,6 +11,7 @@
 
 #include "linalg/threads.hpp"
 #include "linalg/watch.hpp"
+#include "solvers/pair_step.hpp"
 #include "solvers/smo.hpp"
 #include "solvers/working_set.hpp"
 
@@ -28,8 +29,7 @@ struct Extremes {
   PerGroup up{kInf, kInf}, low{-kInf, -kInf};
   double gap() const {  // the largest of the groups
     double worst = 0.0;
-    for (std::size_t g = 0; g < kMaxGroups; ++g)
-      if (up[g] < kInf && low[g] > -kInf) worst = std::max(worst, low[g] - up[g]);
+    for (std::size_t g = 0; g < kMaxGroups; ++g) worst = std::max(worst, low[g] - up[g]);
     return worst;
   }
 };
@@ -49,6 +49,7 @@ class BlockSolver {
   double slope(std::size_t a, std::size_t v) const {  // variable v of active member a
     return F_[a] - h.c[v] + h.ridge_term(v);
   }
+  double sum_of(std::size_t m) const { return h.per == 1 ? h.x[m] : h.x[2 * m] + h.x[2 * m + 1]; }
   // visit(active member, variable, its slope, whether it may go up, and down)
   template <typename Visit>
   void for_each(const Visit& visit) const;
@@ -57,9 +58,9 @@ class BlockSolver {
   void activate_all();
   void shrink(const Extremes& e, Positions& joining);
   Positions joining(const Extremes& e, double eps) const;
-  std::vector<char> leaving(const Extremes& e, std::size_t joining) const;
+  Positions staying(const Extremes& e, std::size_t joining) const;
   void restart() { set_.restart(active_.size(), h.gram.cache_bytes(), !linear_, matrix_); }
-  void fill_local(double unit);
+  std::int64_t solve_local(double eps, double unit, std::int64_t max_iterations);
   void spread();
 
   Head& h;
@@ -70,15 +71,18 @@ class BlockSolver {
   std::vector<double> F_;               // of them
   std::unique_ptr<SinglePoints> part_;  // they, unless they are all
   WorkingSet set_;
-  std::size_t fresh_ = 0;   // members that joined the working set in this round
-  double travelled_ = 0.0;  // what x has changed, to and fro, since F was exact
+  PairSteps<float> pairs_{h};  // its columns are the places of the working set
+  std::vector<double> sums_;   // by places: of x of a member, before they were solved for
+  std::size_t fresh_ = 0;      // members that joined the working set in this round
+  double travelled_ = 0.0;     // what x has changed, to and fro, since F was exact
 };
 
 template <typename Visit>
 void BlockSolver::for_each(const Visit& visit) const {
   for (std::size_t a = 0; a < active_.size(); ++a)
     for (std::size_t v = member(a) * h.per; v < (member(a) + 1) * h.per; ++v) {
-      const bool may_rise = h.x[v]<h.hi[v], may_fall = h.x[v]> h.lo[v];
+      const bool may_rise = h.x[v] < h.hi[v];
+      const bool may_fall = h.x[v] > h.lo[v];
       visit(a, v, slope(a, v), may_rise, may_fall);
     }
 }
@@ -177,9 +181,8 @@ Positions BlockSolver::joining(const Extremes& e, double eps) const {
 // Those at a bound that they do not strive to leave make room. The others stay: a working set that
 // holds the whole margin set is solved for all of it, and who violates then will most likely be a
 // support vector.
-std::vector<char> BlockSolver::leaving(const Extremes& e, std::size_t joining) const {
-  std::vector<char> out(set_.size());
-  std::size_t staying = 0;
+Positions BlockSolver::staying(const Extremes& e, std::size_t joining) const {
+  Positions out;
   for (std::size_t t = 0; t < set_.size(); ++t) {
     const std::size_t a = set_.who(t);
     bool content = t + fresh_ < set_.size();
@@ -187,42 +190,40 @@ std::vector<char> BlockSolver::leaving(const Extremes& e, std::size_t joining) c
       const double g = slope(a, v) - 0.5 * (e.up[h.group[v]] + e.low[h.group[v]]);
       content &= (h.x[v] <= h.lo[v] && g > 0.0) || (h.x[v] >= h.hi[v] && g < 0.0);
     }
-    out[t] = content;
-    staying += !content;
+    if (!content) out.push_back(t);
   }
   // Too many for one set: those that joined first go.
-  for (std::size_t t = 0; staying + joining > set_.most(); ++t)
-    if (!std::exchange(out[t], 1)) --staying;
+  const std::size_t room = set_.most() - joining;
+  if (out.size() > room) out.erase(out.begin(), out.end() - room);
   return out;
 }
 
-// The QP of the working set.
-void BlockSolver::fill_local(double unit) {
-  set_.pairs.unit = unit;
-  set_.pairs.resize(h, set_.size());
-  for (std::size_t t = 0; t < set_.size(); ++t)
-    for (std::size_t j = 0; j < h.per; ++j) {
-      const std::size_t a = set_.who(t), v = member(a) * h.per + j;
-      set_.pairs.fill(j * set_.size() + t, h, v, slope(a, v));
-    }
+// SMO on the QP of the working set; returns the iterations.
+std::int64_t BlockSolver::solve_local(double eps, double unit, std::int64_t max_iterations) {
+  const auto who = [&](std::size_t t) { return member(set_.who(t)); };
+  sums_.resize(set_.size());
+  for (std::size_t t = 0; t < set_.size(); ++t) sums_[t] = sum_of(who(t));
+  pairs_.start(set_.size(), unit, who,
+               [&](std::size_t t, std::size_t v) { return slope(set_.who(t), v); });
+  const double goal = std::max(eps / unit, matrix_ ? 0.0 : kShare * pairs_.gap());
+  const auto row = [&](std::size_t t, std::size_t) { return set_.row(t); };
+  std::int64_t iterations = 0;
+  while (pairs_.gap() > goal && iterations < max_iterations && pairs_.step(row))
+    if (++iterations % 1024 == 0) look();
+  pairs_.give_back();
+  return iterations;
 }
 
-// The changes of the working set go to x and to F of all active members.
+// The changes of x in the working set go to F of all active members.
 void BlockSolver::spread() {
   Positions changed;
   std::vector<const float*> row;
   std::vector<double> coefficient;
   double unit = 0.0;
   for (std::size_t t = 0; t < set_.size(); ++t) {
-    const std::size_t a = set_.who(t);
-    double change = 0.0;
-    for (std::size_t j = 0; j < h.per; ++j) {
-      double& x = h.x[member(a) * h.per + j];
-      change += set_.pairs.x[j * set_.size() + t] - x;
-      x = set_.pairs.x[j * set_.size() + t];
-    }
+    const double change = sum_of(member(set_.who(t))) - sums_[t];
     if (change == 0.0) continue;
-    changed.push_back(a);
+    changed.push_back(set_.who(t));
     if (!linear_ || matrix_) row.push_back(set_.long_row(t));
     coefficient.push_back(change);
     travelled_ += std::abs(change);
@@ -281,15 +282,14 @@ SmoResult BlockSolver::run(double eps, std::int64_t max_iterations) {
     });
     if (!matrix_) {
       Positions joining = this->joining(e, eps);
-      set_.leave(leaving(e, joining.size()));
+      set_.keep(staying(e, joining.size()));
       fresh_ = joining.size();
       if (shrinking_ && active_.size() > 4 * kFresh && set_.size() > 0) shrink(e, joining);
       set_.join(joining, points(), h.gram.threads);
     }
-    fill_local(now);
     constexpr std::int64_t kMost = 50'000;
     const std::int64_t left = max_iterations < 0 ? kMost : max_iterations - iterations;
-    const std::int64_t spent = set_.solve(0.5 * eps, matrix_ ? 0.0 : kShare, std::min(left, kMost));
+    const std::int64_t spent = solve_local(0.5 * eps, now, std::min(left, kMost));
     iterations += spent;
     stuck = spent == 0;
     spread();

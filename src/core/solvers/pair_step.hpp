@@ -28,90 +28,92 @@ inline double step_pair(double slope, double curvature, double& x_i, double hi_i
   return delta;
 }
 
-// A QP with its gradient G = Kx - c in precision T, solved by steps of the pair with the largest
-// second-order gain (Fan, Chen & Lin 2005). Kernel rows have a value for each column; variable j of
-// column k is at j * columns + k. `Row` is called as row(column, buffer), with another number of
-// the buffer for each of the rows that are needed at the same time.
+// The QP of some members of a head with its gradient G = Kx - c in precision T, solved by steps of
+// the pair with the largest second-order gain (Fan, Chen & Lin 2005). Kernel rows have a value for
+// each column; variable j of the member of column k is at j * columns + k. `Row` is called as
+// row(column, buffer), with another number of the buffer for each of the rows that are needed at
+// the same time.
 template <typename T>
 class PairSteps {
  public:
-  using Values = std::vector<T, OnCacheLine<T>>;
-  std::vector<double> x, lo, hi;
-  std::vector<std::uint8_t> group;
-  Values G, diagonal;
-  std::vector<double> ridge;  // that is part of the diagonal; none if it is 0
-  double unit = 1.0;          // of G
-
-  void resize(const Head& h, std::size_t columns);
-  // Variable v of the head, with its G = Kx - c, is at this place from now on.
-  void fill(std::size_t at, const Head& h, std::size_t v, double slope);
-  void start();  // after all places were filled
+  explicit PairSteps(Head& head) : h(head) {}
+  // member(column) and slope(column, variable of the head), its G; `unit` is that of G.
+  template <typename Member, typename Slope>
+  void start(std::size_t columns, double unit, const Member& member, const Slope& slope);
+  double slope(std::size_t at) const { return unit_ * static_cast<double>(G_[at]); }
   double gap() const;
   std::size_t violators(double eps) const;  // variables, given the extremes of G
   template <typename Row>
   bool step(const Row& row);  // false: no pair moves
+  void give_back() const {    // x, to the head
+    for (const Variable& own : variables_) h.x[own.of_head] = own.x;
+  }
 
  private:
+  using Values = std::vector<T, OnCacheLine<T>>;
   static constexpr T kInf = std::numeric_limits<T>::infinity();
-  struct Extremes {  // of a group: the variable with the smallest G that may rise, and the values
-    std::ptrdiff_t rising;
-    T up, low;
+  struct Variable {  // all that a step asks for, side by side
+    std::size_t of_head, group;
+    double x, lo, hi, ridge;
   };
-  void set_bars(std::size_t v);
+  struct Extremes {  // of a group: the variable with the smallest G that may rise, and the values
+    std::ptrdiff_t rising = -1;
+    T up = kInf, low = -kInf;
+  };
+  void set_bars(std::size_t at);
   void scan(T delta, const T* row_i, const T* row_j);
-  std::size_t bar(std::size_t e, std::size_t v) const { return e * x.size() + v; }
+  std::size_t bar(std::size_t e, std::size_t at) const { return e * variables_.size() + at; }
 
-  std::size_t columns_ = 0, groups_ = 1;
+  Head& h;
+  std::size_t columns_ = 0;
+  double unit_ = 1.0;
+  std::vector<Variable> variables_;
+  Values G_, diagonal_;
   // For each group, per variable: 0 where a variable of the group may rise, or fall, and else an
   // infinity that takes it out of the extremes.
   Values bar_up_, bar_low_;
-  std::array<Extremes, kMaxGroups> extremes_{};
+  std::array<Extremes, kMaxGroups> extremes_;
 };
 
 template <typename T>
-void PairSteps<T>::resize(const Head& h, std::size_t columns) {
+template <typename Member, typename Slope>
+void PairSteps<T>::start(std::size_t columns, double unit, const Member& member,
+                         const Slope& slope) {
   columns_ = columns;
-  groups_ = h.n_groups;
-  for (auto* values : {&x, &lo, &hi}) values->resize(h.per * columns);
-  for (auto* values : {&G, &diagonal}) values->resize(h.per * columns);
-  group.resize(h.per * columns);
-  ridge.resize(h.ridge.empty() ? 0 : h.per * columns);
+  unit_ = unit;
+  const std::size_t size = h.per * columns;
+  variables_.resize(size);
+  G_.resize(size);
+  diagonal_.resize(size);
+  bar_up_.assign(h.n_groups * size, kInf);
+  bar_low_.assign(h.n_groups * size, -kInf);
+  for (std::size_t j = 0, at = 0; j < h.per; ++j)
+    for (std::size_t column = 0; column < columns; ++column, ++at) {
+      const std::size_t v = member(column) * h.per + j;
+      variables_[at] = {v, h.group[v], h.x[v], h.lo[v], h.hi[v], h.ridge_of(v)};
+      G_[at] = static_cast<T>(slope(column, v) / unit);
+      diagonal_[at] = static_cast<T>(h.curvature(v));
+      set_bars(at);
+    }
+  scan(T(0), G_.data(), G_.data());
 }
 
 template <typename T>
-void PairSteps<T>::fill(std::size_t at, const Head& h, std::size_t v, double slope) {
-  x[at] = h.x[v];
-  lo[at] = h.lo[v];
-  hi[at] = h.hi[v];
-  group[at] = h.group[v];
-  G[at] = static_cast<T>(slope / unit);
-  diagonal[at] = static_cast<T>(h.curvature(v));
-  if (!ridge.empty()) ridge[at] = h.ridge[v];
-}
-
-template <typename T>
-void PairSteps<T>::start() {
-  bar_up_.assign(groups_ * x.size(), kInf);
-  bar_low_.assign(groups_ * x.size(), -kInf);
-  for (std::size_t v = 0; v < x.size(); ++v) set_bars(v);
-  scan(T(0), G.data(), G.data());
-}
-
-template <typename T>
-void PairSteps<T>::set_bars(std::size_t v) {
-  bar_up_[bar(group[v], v)] = x[v] < hi[v] ? T(0) : kInf;
-  bar_low_[bar(group[v], v)] = x[v] > lo[v] ? T(0) : -kInf;
+void PairSteps<T>::set_bars(std::size_t at) {
+  const Variable& own = variables_[at];
+  bar_up_[bar(own.group, at)] = own.x < own.hi ? T(0) : kInf;
+  bar_low_[bar(own.group, at)] = own.x > own.lo ? T(0) : -kInf;
 }
 
 // G follows a step of length delta, and the extremes are found on the way.
 template <typename T>
 void PairSteps<T>::scan(T delta, const T* row_i, const T* row_j) {
-  for (std::size_t e = 0; e < groups_; ++e) {
-    Extremes& found = extremes_[e] = {-1, kInf, -kInf};
-    for (std::size_t start = 0; start < x.size(); start += columns_) {
+  for (std::size_t e = 0; e < h.n_groups; ++e) {
+    Extremes& found = extremes_[e] = {};
+    for (std::size_t start = 0; start < variables_.size(); start += columns_) {
       const T *up = &bar_up_[bar(e, start)], *low = &bar_low_[bar(e, start)];
       const Scan part =
-          simd_of<T>().step_and_scan(delta, row_i, row_j, &G[start], up, low, columns_);
+          simd_of<T>().step_and_scan(delta, row_i, row_j, &G_[start], up, low, columns_);
       found.low = std::max(found.low, static_cast<T>(part.low_max));
       if (part.up.index < 0 || !(static_cast<T>(part.up.value) < found.up)) continue;
       found.up = static_cast<T>(part.up.value);
@@ -123,21 +125,18 @@ void PairSteps<T>::scan(T delta, const T* row_i, const T* row_j) {
 
 template <typename T>
 double PairSteps<T>::gap() const {
-  double worst = 0.0;
-  for (std::size_t e = 0; e < groups_; ++e)
-    if (extremes_[e].rising >= 0)
-      worst = std::max(worst, static_cast<double>(extremes_[e].low - extremes_[e].up));
-  return worst;
+  T worst = T(0);
+  for (const Extremes& e : extremes_) worst = std::max(worst, e.low - e.up);
+  return static_cast<double>(worst);
 }
 
 template <typename T>
 std::size_t PairSteps<T>::violators(double eps) const {
   std::size_t count = 0;
-  for (std::size_t v = 0; v < x.size(); ++v) {
-    const Extremes& e = extremes_[group[v]];
-    const T level = T(0.5) * (e.up + e.low), up = G[v] + bar_up_[bar(group[v], v)],
-            low = G[v] + bar_low_[bar(group[v], v)];
-    count += std::max(level - up, low - level) > eps / 2;
+  for (std::size_t at = 0; at < G_.size(); ++at) {
+    const std::size_t e = variables_[at].group, own = bar(e, at);
+    const T level = T(0.5) * (extremes_[e].up + extremes_[e].low);
+    count += std::max(level - (G_[at] + bar_up_[own]), G_[at] + bar_low_[own] - level) > eps / 2;
   }
   return count;
 }
@@ -149,14 +148,14 @@ bool PairSteps<T>::step(const Row& row) {
   double best = 0.0;
   std::size_t i = 0, j = 0;
   const T* row_i = nullptr;
-  for (std::size_t e = 0; e < groups_; ++e) {
-    if (extremes_[e].rising < 0 || !(extremes_[e].low > extremes_[e].up)) continue;
+  for (std::size_t e = 0; e < h.n_groups; ++e) {
+    if (!(extremes_[e].low > extremes_[e].up)) continue;
     const auto candidate = static_cast<std::size_t>(extremes_[e].rising);
-    const T *own = row(candidate % columns_, e), up = extremes_[e].up, K_ii = diagonal[candidate];
-    for (std::size_t start = 0; start < x.size(); start += columns_) {
+    const T *own = row(candidate % columns_, e), up = extremes_[e].up, K_ii = diagonal_[candidate];
+    for (std::size_t start = 0; start < variables_.size(); start += columns_) {
       const T* low = &bar_low_[bar(e, start)];
-      const Extreme partner = simd_of<T>().best_partner(up, K_ii, own, &diagonal[start], &G[start],
-                                                        low, columns_);
+      const Extreme partner =
+          simd_of<T>().best_partner(up, K_ii, own, &diagonal_[start], &G_[start], low, columns_);
       if (partner.index < 0 || !(partner.value > best)) continue;
       best = partner.value;
       i = candidate;
@@ -167,19 +166,20 @@ bool PairSteps<T>::step(const Row& row) {
   if (row_i == nullptr) return false;
   const std::size_t column = j % columns_;
   const T* row_j = row(column, kMaxGroups);
-  double curvature = static_cast<double>(diagonal[i] + diagonal[j] - T(2) * row_i[column]);
-  // Of examples that are the same nothing else is left.
-  if (!ridge.empty()) curvature = std::max(curvature, ridge[i] + ridge[j]);
-  const double delta =
-      step_pair(unit * static_cast<double>(G[j] - G[i]), curvature, x[i], hi[i], x[j], lo[j]);
+  Variable &rising = variables_[i], &falling = variables_[j];
+  // Of examples that are the same nothing but their ridge is left.
+  const double curvature =
+      std::max(static_cast<double>(diagonal_[i] + diagonal_[j] - T(2) * row_i[column]),
+               rising.ridge + falling.ridge);
+  const double delta = step_pair(unit_ * static_cast<double>(G_[j] - G_[i]), curvature, rising.x,
+                                 rising.hi, falling.x, falling.lo) /
+                       unit_;
   if (delta == 0.0) return false;
-  if (!ridge.empty()) {
-    G[i] += static_cast<T>(ridge[i] * delta / unit);
-    G[j] -= static_cast<T>(ridge[j] * delta / unit);
-  }
+  G_[i] += static_cast<T>(rising.ridge * delta);
+  G_[j] -= static_cast<T>(falling.ridge * delta);
   set_bars(i);
   set_bars(j);
-  scan(static_cast<T>(delta / unit), row_i, row_j);
+  scan(static_cast<T>(delta), row_i, row_j);
   return true;
 }
 
