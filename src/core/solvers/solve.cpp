@@ -23,35 +23,30 @@ constexpr std::size_t kFewMoved = 16, kFewMembers = 300;  // the path is then ch
 constexpr int kRounds = 5;                                // of descent and polish
 constexpr std::size_t kRetried = 1000;    // members of a head that another round costs little
 constexpr std::size_t kWalking = 20'000;  // members up to which violators may be admitted singly
-constexpr double kReach =
-    1e-6;  // rounding, relative to the scale of c: beyond it no iterations help
-constexpr std::int64_t kPatience =
-    1'000'000;  // SMO iterations between two polishes of a hard problem
+// Rounding, relative to the scale of c, beyond which no iterations help; and the most iterations of
+// SMO between two polishes of a hard problem.
+constexpr double kReach = 1e-6;
+constexpr std::int64_t kPatience = 1'000'000;
 
 // Quality of the state, used to decide on another round.
 struct Quality {
-  double kkt;             // largest violation of KKT, relative to the scale of c
-  bool within_tolerance;  // no more than was promised to the user
-  bool sharp;             // optimal to a few roundings
-  bool settled;           // good enough, or rounding allows no better
+  double kkt;    // largest violation of KKT, relative to the scale of c
+  bool sharp;    // optimal to a few roundings
+  bool settled;  // good enough, or rounding allows no better
 };
 
-Quality judge(const Audit& a) {
-  return {a.violation / a.scale, a.violation / a.scale <= kPromised,
-          a.balanced && a.violation <= kRoundings * a.rounding,
+Quality quality(Head& h) {
+  Audit a = h.audit();
+  const double gathered = std::sqrt(1.0 + static_cast<double>(h.F.updates()));
+  if (kRoundings * gathered * a.rounding > kPromised * a.scale) {
+    // Where K and C are huge, or after many changes, the Kx carried along says little: look again.
+    h.F.refresh();
+    h.balance_mu();
+    a = h.audit();
+  }
+  return {a.violation / a.scale, a.balanced && a.violation <= kRoundings * a.rounding,
           a.violation <= std::max(kAccepted * a.scale, kRoundings * a.rounding)};
 }
-
-// Where K and C are huge, or after many changes, the Kx carried along says little: look again.
-Quality judge_again(Head& h, const Audit& a) {
-  const double gathered = std::sqrt(1.0 + static_cast<double>(h.F.updates()));
-  if (!(kRoundings * gathered * a.rounding > kPromised * a.scale)) return judge(a);
-  h.F.refresh();
-  h.balance_mu();
-  return judge(h.audit());
-}
-
-Quality quality(Head& h) { return judge_again(h, h.audit()); }
 
 // Factor the margin system anew when many variables joined or left it.
 void factor_margin(Head& h) {
@@ -59,18 +54,15 @@ void factor_margin(Head& h) {
 }
 
 // Make the state exact, to rounding if possible, and never worse than it was.
-Audit make_exact(Head& h) {
+void make_exact(Head& h) {
   const Audit before = h.audit();
   const Snapshot state = h.save();
   factor_margin(h);
   const double floor = kRoundings * before.rounding;
   polish(h, std::min(4.0 * before.rounding, 1e-10 * before.scale), floor, Pace::several,
          static_cast<std::int64_t>(100 + h.members() / 10));
-  const Audit after = h.audit();
-  if (after.violation <= std::max(before.violation, floor)) return after;
   // On a margin system that is singular to rounding the active set may wander.
-  h.restore(state);
-  return h.audit();
+  if (!(h.audit().violation <= std::max(before.violation, floor))) h.restore(state);
 }
 
 // The kernel values of the margin set must fit into memory as the row cache does.
@@ -109,11 +101,9 @@ class Solver {
   void batch();
   void afresh();
   bool descend(double tol, std::int64_t limit, bool first);
-  bool path_is_cheaper() const;
   bool definite() { return s.trusted || is_definite_(h); }
-  bool walks() const;
   bool admit_singly(std::int64_t limit);
-  Quality make_exact() { return ++r.polishes, judge_again(h, supple::make_exact(h)); }
+  Quality polished();
   void end(const Quality& reached);
   void end_indefinite();
 
@@ -124,9 +114,15 @@ class Solver {
   SolveResult r;
 };
 
+Quality Solver::polished() {
+  ++r.polishes;
+  make_exact(h);
+  return quality(h);
+}
+
 void Solver::end(const Quality& reached) {
   r.kkt = reached.kkt;
-  r.reason = reached.within_tolerance ? Reason::none : Reason::rounding;
+  r.reason = r.kkt <= kPromised ? Reason::none : Reason::rounding;
 }
 
 void Solver::end_indefinite() {
@@ -135,7 +131,8 @@ void Solver::end_indefinite() {
 }
 
 SolveResult Solver::run(bool cold) {
-  const bool try_path = s.exact && !s.simple && !cold && path_is_cheaper() && has_factor(h);
+  const bool small = move_.variables.size() <= kFewMoved || h.members() <= kFewMembers;
+  const bool try_path = s.exact && !s.simple && !cold && small && block_fits(h) && has_factor(h);
   if (try_path && by_path()) return r;
   const bool from_zero = h.mass() == 0.0;
   if (!h.jump(move_)) {
@@ -152,10 +149,6 @@ SolveResult Solver::run(bool cold) {
   return r;
 }
 
-bool Solver::path_is_cheaper() const {
-  return block_fits(h) && (move_.variables.size() <= kFewMoved || h.members() <= kFewMembers);
-}
-
 bool Solver::by_path() {
   const PathResult path = follow_path(h, move_);
   r.breakpoints = path.breakpoints;
@@ -164,9 +157,9 @@ bool Solver::by_path() {
   if (path.breakpoints == 0) return true;  // only bounds that nobody touches have moved
   h.renew();
   Quality found = quality(h);
-  if (!found.sharp) found = make_exact();
+  if (!found.sharp) found = polished();
   end(found);
-  return found.settled && found.within_tolerance;
+  return found.settled && r.within_tolerance();
 }
 
 // SimpleSVM: the worst violator joins the margin set, one after the other.
@@ -180,7 +173,7 @@ void Solver::simple() {
     return;
   }
   if (!definite()) return end_indefinite();
-  const Quality found = make_exact();
+  const Quality found = polished();
   end(found);
   if (!found.settled) batch();  // a margin system that is singular to rounding
 }
@@ -192,10 +185,10 @@ void Solver::batch() {
   std::int64_t patience =
       s.exact ? 10'000 + 20 * static_cast<std::int64_t>(h.members()) : h.most_iterations();
   double tol = s.tol;
-  Quality best{}, now{};
+  Quality best{};
   Snapshot state;
   bool at_best = false;
-  const auto compare = [&](bool first) {
+  const auto compare = [&](const Quality& now, bool first) {
     at_best = first || now.kkt < best.kkt;
     if (!at_best) return;
     best = now;
@@ -211,14 +204,16 @@ void Solver::batch() {
     }
     if (!definite()) return end_indefinite();
     h.renew();
-    now = make_exact();
+    const Quality now = polished();
     if (now.sharp) return end(now);
-    compare(round == 0);
-    if (round == 0 && !best.within_tolerance && !s.simple && walks()) {
-      // Features of very different scales, a linear kernel: SMO would crawl.
+    compare(now, round == 0);
+    const std::size_t margin = h.factor.size();
+    if (round == 0 && !(best.kkt <= kPromised) && !s.simple && h.members() <= kWalking &&
+        margin * margin <= 16 * h.members()) {
+      // Features of very different scales, a linear kernel: SMO would crawl. The margin set is so
+      // small that to admit one costs but a look at all.
       admit_singly(4 * static_cast<std::int64_t>(h.members()));
-      now = make_exact();
-      compare(false);
+      compare(polished(), false);
     }
     if (best.settled || (!at_best && best.kkt <= kPromised)) {
       // Good, or further rounds only change the rounding. Where the whole problem is near rounding
@@ -283,11 +278,6 @@ bool Solver::admit_singly(std::int64_t limit) {
   if (s.simple) r.iterations += found.rounds;
   h.F.refresh();  // the rows added step by step have left rounding errors
   return found.finished;
-}
-
-// The margin set is so small that to admit one costs but a look at all.
-bool Solver::walks() const {
-  return h.members() <= kWalking && h.factor.size() * h.factor.size() <= 16 * h.members();
 }
 
 }  // namespace
