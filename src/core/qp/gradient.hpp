@@ -88,6 +88,10 @@ class Gradient {
   // --- precision ---
   // F of these members in double precision at the head's x, from scratch.
   void sharpen(const std::vector<std::size_t>& members);
+  // From now on F of this member may follow x in single precision.
+  void loosen(std::size_t member, double rounding) {
+    s_.error_bound[member] = std::max(s_.error_bound[member], rounding);
+  }
   // F of these members, which the block solver has brought to the head's x in single precision by
   // changes of x that are `travelled` long, to and fro. The others follow.
   void adopt(const Positions& members, const std::vector<double>& values, double travelled);

@@ -32,6 +32,7 @@ class Polish {
   };
   // --- who enters ---
   double violation(std::size_t v) const;  // of a variable on a bound
+  void loosen_far();                      // F where single precision is worth while
   void sharpen();                         // F at the margin, and of all who may be violators
   // Worst first; or only the worst of each group and direction. sharpen() has seen all of them.
   std::vector<Violator> violators(bool all) const;
@@ -61,6 +62,16 @@ class Polish {
 
 double Polish::violation(std::size_t v) const {
   return h.x[v] <= h.lo[v] ? -h.gradient(v) : h.gradient(v);
+}
+
+// Where there are many members, those that no path would look at.
+void Polish::loosen_far() {
+  constexpr std::size_t kMany = 1024;
+  if (h.members() <= kMany || !h.gram.has_blocks() || h.gram.linear()) return;
+  const double rounding = h.rounding();
+  for (std::size_t v = 0; v < h.variables(); ++v)
+    if (!h.inside_any(h.member_of(v)) && std::abs(h.gradient(v)) > h.reach)
+      h.F.loosen(h.member_of(v), rounding);
 }
 
 void Polish::sharpen() {
@@ -195,6 +206,7 @@ void Polish::newton() {
 }
 
 PolishResult Polish::run(std::int64_t max_rounds) {
+  if (pace_ == Pace::several) loosen_far();
   worst_ = h.violation(h.F.values());
   h.drop_edges();
   for (std::size_t v : h.margin_changes().joined) admit(v);
