@@ -8,28 +8,28 @@ namespace supple {
 template <typename T, typename A>
 void DensePoints<T, A>::resize(std::size_t size) {
   panels_.resize(padded(size) * n_features_, T(0));
-  size_ = size;  // last: without memory the points are as before
+  norm_.resize(size);
 }
 
 template <typename T, typename A>
 void DensePoints<T, A>::measure(std::size_t first) {
-  for (std::size_t start = first / kLanes * kLanes; start < size_; start += kLanes) {
+  for (std::size_t start = first / kLanes * kLanes; start < size(); start += kLanes) {
     double norm[kLanes] = {};
     for (std::size_t f = 0; f < n_features_; ++f)
       for (std::size_t lane = 0; lane < kLanes; ++lane) {
         const double value = panels_[at(start, f) + lane];
         norm[lane] += value * value;
       }
-    for (std::size_t slot = std::max(first, start); slot < std::min(size_, start + kLanes); ++slot)
-      this->note_norm(norm[slot - start]);
+    for (std::size_t slot = std::max(first, start); slot < std::min(size(), start + kLanes); ++slot)
+      norm_[slot] = static_cast<A>(norm[slot - start]);
   }
 }
 
 template <typename T, typename A>
 void DensePoints<T, A>::append(const T* rows, std::size_t count) {
-  const std::size_t first = size_;
+  const std::size_t first = size();
   resize(first + count);
-  for (std::size_t slot = first; slot < size_; ++slot) {
+  for (std::size_t slot = first; slot < size(); ++slot) {
     T* to = panels_.data() + at(slot, 0);
     for (std::size_t f = 0; f < n_features_; ++f) to[f * kLanes] = *rows++;
   }
@@ -43,14 +43,14 @@ void DensePoints<T, A>::row(std::size_t slot, T* out) const {
 
 template <typename T, typename A>
 void DensePoints<T, A>::remove(std::size_t slot) {
-  for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = panels_[at(size_ - 1, f)];
-  std::swap(norm_[slot], norm_[size_ - 1]);
-  truncate(size_ - 1);
+  for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = panels_[at(size() - 1, f)];
+  std::swap(norm_[slot], norm_[size() - 1]);
+  truncate(size() - 1);
 }
 
 template <typename T, typename A>
 void DensePoints<T, A>::truncate(std::size_t size) {
-  for (std::size_t slot = size; slot < size_; ++slot)
+  for (std::size_t slot = size; slot < norm_.size(); ++slot)
     for (std::size_t f = 0; f < n_features_; ++f) panels_[at(slot, f)] = T(0);
   this->truncate_norms(size);
   resize(size);
@@ -77,41 +77,42 @@ void DensePoints<T, A>::compare(Base base, const Queries<A>& queries, std::size_
 }
 
 template <typename T, typename A>
-std::unique_ptr<PointsOf<A>> DensePoints<T, A>::subset(const std::int64_t* slots,
-                                                       std::size_t count) const {
-  auto part = std::make_unique<DensePoints>(n_features_);
-  part->resize(count);
-  part->norm_.reserve(count);
-  for (std::size_t k = 0; k < count; ++k) part->note_norm(norm_[slots[k]]);
-  T* to = part->panels_.data();  // whole rows are written, from points that are read side by side
+template <typename U, typename B>
+std::unique_ptr<PointsOf<B>> DensePoints<T, A>::copy(double scale, bool from_mean,
+                                                     const std::int64_t* slots,
+                                                     std::size_t count) const {
+  std::vector<double> centre(n_features_, 0.0);
+  for (std::size_t start = 0; from_mean && start < size(); start += kLanes)
+    for (std::size_t f = 0; f < n_features_; ++f)
+      for (std::size_t lane = 0; lane < kLanes; ++lane)  // no points: zeros
+        centre[f] +=
+            static_cast<double>(panels_[at(start, f) + lane]) / static_cast<double>(size());
+  auto out = std::make_unique<DensePoints<U, B>>(n_features_);
+  out->resize(count);
+  U* to = out->panels_.data();  // whole rows are written, from points that are read side by side
   for (std::size_t first = 0; first < count; first += kLanes) {
     const std::size_t lanes = std::min(kLanes, count - first);
     const T* from[kLanes];
     for (std::size_t lane = 0; lane < lanes; ++lane)
-      from[lane] = panels_.data() + at(slots[first + lane], 0);
+      from[lane] = panels_.data() + at(slots ? slots[first + lane] : first + lane, 0);
     for (std::size_t f = 0; f < n_features_; ++f, to += kLanes)
-      for (std::size_t lane = 0; lane < lanes; ++lane) to[lane] = from[lane][f * kLanes];
+      for (std::size_t lane = 0; lane < lanes; ++lane)
+        to[lane] =
+            static_cast<U>((static_cast<double>(from[lane][f * kLanes]) - centre[f]) * scale);
   }
-  return part;
+  out->measure(0);
+  return out;
+}
+
+template <typename T, typename A>
+std::unique_ptr<PointsOf<A>> DensePoints<T, A>::subset(const std::int64_t* slots,
+                                                       std::size_t count) const {
+  return copy<T, A>(1.0, false, slots, count);
 }
 
 template <typename T, typename A>
 std::unique_ptr<PointsOf<float>> DensePoints<T, A>::single(double scale, bool from_mean) const {
-  const std::size_t d = n_features_;
-  std::vector<double> centre(d, 0.0);
-  for (std::size_t start = 0; from_mean && start < size_; start += kLanes)
-    for (std::size_t f = 0; f < d; ++f)
-      for (std::size_t lane = 0; lane < kLanes; ++lane)  // no points: zeros
-        centre[f] += static_cast<double>(panels_[at(start, f) + lane]) / static_cast<double>(size_);
-  auto copy = std::make_unique<DensePoints<float, float>>(d);
-  copy->resize(size_);
-  for (std::size_t start = 0; start < size_; start += kLanes)
-    for (std::size_t f = 0; f < d; ++f)
-      for (std::size_t k = at(start, f); k < at(start, f) + std::min(kLanes, size_ - start); ++k)
-        copy->panels_[k] =
-            static_cast<float>((static_cast<double>(panels_[k]) - centre[f]) * scale);
-  copy->measure(0);
-  return copy;
+  return copy<float, float>(scale, from_mean, nullptr, size());
 }
 
 template class DensePoints<double>;

@@ -19,20 +19,14 @@ void Queries<A>::clear() {
 }
 
 template <typename A>
-void PointsOf<A>::note_norm(double norm) {
-  norm_.push_back(static_cast<A>(norm));
-  largest_norm_ = std::max(largest_norm_, norm_.back());
+double PointsOf<A>::largest_norm() const {
+  return norm_.empty() ? A(0) : *std::ranges::max_element(norm_);
 }
 
 template <typename A>
 void PointsOf<A>::truncate_norms(std::size_t size) {
-  bool largest = false;
-  for (std::size_t slot = size; slot < norm_.size(); ++slot)
-    largest |= std::exchange(norm_[slot], A(0)) == largest_norm_;
+  std::fill(norm_.begin() + size, norm_.end(), A(0));
   norm_.resize(size);
-  if (!largest) return;
-  largest_norm_ = A(0);
-  for (A norm : norm_) largest_norm_ = std::max(largest_norm_, norm);
 }
 
 template class Queries<double>;

@@ -44,12 +44,11 @@ class Queries {
     for (std::size_t k = 0; k < count; ++k) value_[column[k] * width_ + q] = value[k];
     norm_[q] = norm;
   }
-  void clear();  // all queries are 0
+  void clear();            // all queries are 0
   template <typename Use>  // use(feature, value), at least where it is not 0
   void each(std::size_t q, const Use& use) const {
     for (std::int32_t f : touched(q)) use(static_cast<std::size_t>(f), at(f, q));
-    for (std::size_t f = 0; touched(q).empty() && f * width_ < value_.size(); ++f)
-      use(f, at(f, q));
+    for (std::size_t f = 0; touched(q).empty() && f * width_ < value_.size(); ++f) use(f, at(f, q));
   }
 
  private:
@@ -64,10 +63,10 @@ class PointsOf {
  public:
   explicit PointsOf(std::size_t n_features) : n_features_(n_features) {}
   virtual ~PointsOf() = default;
-  std::size_t size() const { return size_; }
+  std::size_t size() const { return norm_.size(); }
   std::size_t n_features() const { return n_features_; }
   const A* norms() const { return norm_.data(); }  // squared
-  double largest_norm() const { return largest_norm_; }
+  double largest_norm() const;
 
   virtual void remove(std::size_t slot) = 0;
   virtual void truncate(std::size_t size) = 0;
@@ -85,11 +84,8 @@ class PointsOf {
 
  protected:
   std::size_t n_features_;
-  std::size_t size_ = 0;
-  void note_norm(double norm);  // of a new point
   void truncate_norms(std::size_t size);
-  Wiped<A> norm_;
-  A largest_norm_ = 0;
+  Wiped<A> norm_;  // grows last: without memory the points are as before
 };
 
 using Points = PointsOf<double>;
@@ -98,7 +94,7 @@ using Points = PointsOf<double>;
 template <typename T, typename A = double>
 class DensePoints final : public PointsOf<A> {
  public:
-  using PointsOf<A>::PointsOf;
+  using PointsOf<A>::PointsOf, PointsOf<A>::size;
   void append(const T* rows, std::size_t count);
   void row(std::size_t slot, T* out) const;
   void remove(std::size_t slot) override;
@@ -112,7 +108,7 @@ class DensePoints final : public PointsOf<A> {
   std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const override;
 
  private:
-  using PointsOf<A>::n_features_, PointsOf<A>::size_, PointsOf<A>::norm_;
+  using PointsOf<A>::n_features_, PointsOf<A>::norm_;
   template <typename, typename>
   friend class DensePoints;
   std::size_t at(std::size_t slot, std::size_t feature) const {
@@ -120,6 +116,10 @@ class DensePoints final : public PointsOf<A> {
   }
   void resize(std::size_t size);
   void measure(std::size_t first);  // the norms from there on
+  // Scaled, and from the mean if so wanted: all points or those at these slots.
+  template <typename U, typename B>
+  std::unique_ptr<PointsOf<B>> copy(double scale, bool from_mean, const std::int64_t* slots,
+                                    std::size_t count) const;
   Wiped<T> panels_;
 };
 
@@ -134,7 +134,7 @@ struct CsrView {
 template <typename A>
 class SparsePoints final : public PointsOf<A> {
  public:
-  using PointsOf<A>::PointsOf;
+  using PointsOf<A>::PointsOf, PointsOf<A>::size;
   void append(const CsrView& rows);
   std::span<const std::int32_t> columns(std::size_t slot) const {
     return {column_.data() + rows_[slot].start, rows_[slot].count};
@@ -149,13 +149,13 @@ class SparsePoints final : public PointsOf<A> {
                std::size_t stride) const override;
   bool sparse() const override { return true; }
   double entries() const override {
-    return static_cast<double>(entries_) / static_cast<double>(size_ > 0 ? size_ : 1);
+    return static_cast<double>(entries_) / static_cast<double>(size() > 0 ? size() : 1);
   }
   std::unique_ptr<PointsOf<A>> subset(const std::int64_t* slots, std::size_t count) const override;
   std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const override;
 
  private:
-  using PointsOf<A>::n_features_, PointsOf<A>::size_, PointsOf<A>::norm_;
+  using PointsOf<A>::n_features_, PointsOf<A>::norm_;
   template <typename>
   friend class SparsePoints;
   template <typename Column, typename T>

@@ -15,15 +15,15 @@ void SparsePoints<A>::push(const Column* column, const T* value, std::size_t cou
   rows_.push_back({start, count});
   column_.resize(start + count);  // longer than the values already if these found no memory before
   value_.resize(start + count);
+  norm_.push_back(A(0));
   for (std::size_t k = 0; k < count; ++k) {
     const A entry = static_cast<A>(scale * static_cast<double>(value[k]));
     column_[start + k] = static_cast<std::int32_t>(column[k]);
     value_[start + k] = entry;
     norm += static_cast<double>(entry) * static_cast<double>(entry);
   }
+  norm_.back() = static_cast<A>(norm);
   entries_ += count;
-  ++size_;
-  this->note_norm(norm);
 }
 
 template <typename A>
@@ -44,14 +44,14 @@ void SparsePoints<A>::load(std::span<const std::int64_t> slots, Queries<A>& quer
 
 template <typename A>
 void SparsePoints<A>::remove(std::size_t slot) {
-  std::swap(rows_[slot], rows_[size_ - 1]);
-  std::swap(norm_[slot], norm_[size_ - 1]);
-  truncate(size_ - 1);
+  std::swap(rows_[slot], rows_[size() - 1]);
+  std::swap(norm_[slot], norm_[size() - 1]);
+  truncate(size() - 1);
 }
 
 template <typename A>
 void SparsePoints<A>::truncate(std::size_t size) {
-  for (std::size_t slot = size; slot < size_; ++slot) {
+  for (std::size_t slot = size; slot < norm_.size(); ++slot) {
     const SparseRow row = rows_[slot];
     std::fill_n(column_.data() + row.start, row.count, 0);
     std::fill_n(value_.data() + row.start, row.count, A(0));
@@ -59,7 +59,6 @@ void SparsePoints<A>::truncate(std::size_t size) {
   }
   rows_.resize(size);
   this->truncate_norms(size);
-  size_ = size;
   if (2 * entries_ >= column_.size()) return;
   try {
     const auto dense = copy<A>(1.0, nullptr, size);
@@ -155,7 +154,7 @@ std::unique_ptr<SparsePoints<B>> SparsePoints<A>::copy(double scale, const std::
 
 template <typename A>
 std::unique_ptr<PointsOf<float>> SparsePoints<A>::single(double scale, bool) const {
-  return copy<float>(scale, nullptr, size_);
+  return copy<float>(scale, nullptr, size());
 }
 
 template <typename A>
