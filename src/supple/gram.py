@@ -43,6 +43,7 @@ _LARGEST = 1e150  # kernel values; their products with dual variables must not o
 _LONGEST = 1e300  # squared norms
 _BLOCK_BYTES = 1 << 25  # kernel values held at a time while predicting
 _BLOCK_COLUMNS = 32  # computed at a time
+_QUERIES = 8192  # that the core holds at a time
 
 
 class Terms(NamedTuple):
@@ -151,6 +152,18 @@ def _check_magnitude(kernel: CoreKernel, X: Any) -> None:
         )
 
 
+def _in_parts(decide: Decisions) -> Decisions:
+    """Return `decide` for any number of queries, of which the core holds copies."""
+
+    def values(X: Any, threads: int) -> np.ndarray:
+        if X.shape[0] <= _QUERIES:
+            return decide(X, threads)
+        starts = range(0, X.shape[0], _QUERIES)
+        return np.concatenate([decide(X[start : start + _QUERIES], threads) for start in starts])
+
+    return values
+
+
 class DenseGram(CoreGram):
     """Dense float64 or float32 rows; kernel values are always computed in float64."""
 
@@ -169,7 +182,7 @@ class DenseGram(CoreGram):
 
     def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
         core = self.core.decisions(heads, terms)
-        return lambda X, threads: core.decide(np.ascontiguousarray(X), threads)
+        return _in_parts(lambda X, threads: core.decide(np.ascontiguousarray(X), threads))
 
 
 class CsrGram(CoreGram):
@@ -200,7 +213,7 @@ class CsrGram(CoreGram):
 
     def decisions(self, heads: int, terms: Sequence[Terms]) -> Decisions:
         core = self.core.decisions(heads, terms)
-        return lambda X, threads: core.decide_csr(*CsrGram._arrays(X), threads)
+        return _in_parts(lambda X, threads: core.decide_csr(*CsrGram._arrays(X), threads))
 
 
 def _weak(gram: CallableGram | PrecomputedGram) -> Any:

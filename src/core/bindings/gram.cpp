@@ -8,8 +8,8 @@ namespace supple {
 
 namespace {
 
-CsrView csr_view(const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
-                 const In1<double>& value, std::size_t n_features) {
+void append(CsrPoints& points, const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
+            const In1<double>& value) {
   require(offset.shape(0) >= 1 && column.shape(0) == value.shape(0), "CSR arrays do not match");
   const std::size_t rows = offset.shape(0) - 1;
   require(offset.data()[0] == 0 && offset.data()[rows] == static_cast<std::int64_t>(value.shape(0)),
@@ -17,9 +17,15 @@ CsrView csr_view(const In1<std::int64_t>& offset, const In1<std::int64_t>& colum
   for (std::size_t i = 0; i < rows; ++i)
     require(offset.data()[i] <= offset.data()[i + 1], "CSR offsets must not decrease");
   for (std::size_t k = 0; k < column.shape(0); ++k)
-    require(column.data()[k] >= 0 && column.data()[k] < static_cast<std::int64_t>(n_features),
+    require(static_cast<std::size_t>(column.data()[k]) < points.n_features(),
             "CSR column index out of range");
-  return {offset.data(), column.data(), value.data(), rows};
+  points.append({offset.data(), column.data(), value.data(), rows});
+}
+
+template <typename T>
+void append(DensePoints<T>& points, const In2<T>& rows) {
+  require(rows.shape(1) == points.n_features(), "wrong number of features");
+  points.append(rows.data(), rows.shape(0));
 }
 
 template <typename P>
@@ -42,10 +48,9 @@ void remove_slots(Gram& gram, const In1<std::int64_t>& slots) {
   for (std::int64_t slot : checked_removals(slots, gram.size())) gram.remove(slot);
 }
 
-template <typename T>
-void append_dense(PointsGram& gram, const In2<T>& rows) {
-  require(rows.shape(1) == gram.points().n_features(), "wrong number of features");
-  points_of<DensePoints<T>>(gram).append(rows.data(), rows.shape(0));
+template <typename P, typename... Rows>
+void append_to(PointsGram& gram, const Rows&... rows) {
+  append(points_of<P>(gram), rows...);
   gram.points_appended();
 }
 
@@ -78,42 +83,27 @@ std::unique_ptr<Decisions> decisions(PointsGram& gram, std::size_t heads,
   return std::make_unique<Decisions>(gram.kernel(), gram.points(), heads, checked);
 }
 
-Out<double> decide(const Decisions& decisions, std::size_t n_queries, const Decisions::Load& load,
-                   std::size_t threads) {
-  std::vector<double> out(n_queries * decisions.heads());
-  unlocked([&] { decisions.decide(n_queries, load, threads, out.data()); });
-  return to_numpy(std::move(out), {n_queries, decisions.heads()});
+Out<double> decide(const Decisions& decisions, const Points& queries, std::size_t threads) {
+  require(queries.sparse() == decisions.points().sparse(),
+          "these decisions have another kind of points");
+  std::vector<double> out(queries.size() * decisions.heads());
+  unlocked([&] { decisions.decide(queries, threads, out.data()); });
+  return to_numpy(std::move(out), {queries.size(), decisions.heads()});
 }
 
 template <typename T>
-double squared_norm(const T* values, std::size_t count) {
-  double sum = 0.0;
-  for (double value : std::span(values, count)) sum += value * value;
-  return sum;
-}
-
-template <typename T>
-Out<double> decide_dense(const Decisions& decisions, const In2<T>& queries, std::size_t threads) {
-  const std::size_t d = decisions.points().n_features();
-  require(queries.shape(1) == d, "wrong number of features");
-  const auto load = [&](std::size_t i, Queries<double>& pack, std::size_t q) {
-    const T* row = queries.data() + i * d;
-    pack.put(q, row, 1, squared_norm(row, d));
-  };
-  return decide(decisions, queries.shape(0), load, threads);
+Out<double> decide_dense(const Decisions& decisions, const In2<T>& rows, std::size_t threads) {
+  DensePoints<T> queries(decisions.points().n_features());
+  append(queries, rows);
+  return decide(decisions, queries, threads);
 }
 
 Out<double> decide_csr(const Decisions& decisions, const In1<std::int64_t>& offset,
                        const In1<std::int64_t>& column, const In1<double>& value,
                        std::size_t threads) {
-  require(decisions.points().sparse(), "these decisions have another kind of points");
-  const CsrView view = csr_view(offset, column, value, decisions.points().n_features());
-  const auto load = [&](std::size_t i, Queries<double>& pack, std::size_t q) {
-    const std::int64_t start = view.offset[i], count = view.offset[i + 1] - start;
-    pack.put_sparse(q, view.column + start, view.value + start, count,
-                    squared_norm(view.value + start, count));
-  };
-  return decide(decisions, view.rows, load, threads);
+  CsrPoints queries(decisions.points().n_features());
+  append(queries, offset, column, value);
+  return decide(decisions, queries, threads);
 }
 
 FunctionGram::RowFunction row_function(nb::callable fn) {
@@ -170,15 +160,9 @@ void bind_gram(nb::module_& m) {
                    [](PointsGram& g) { return g.points().largest_norm(); })
       .def("set_kernel", [](PointsGram& g, const std::string& kind, double gamma, double coef0,
                             int degree) { g.set_kernel(make_kernel(kind, gamma, coef0, degree)); })
-      .def("append", &append_dense<double>)
-      .def("append", &append_dense<float>)
-      .def("append_csr",
-           [](PointsGram& g, const In1<std::int64_t>& offset, const In1<std::int64_t>& column,
-              const In1<double>& value) {
-             auto& points = points_of<CsrPoints>(g);
-             points.append(csr_view(offset, column, value, points.n_features()));
-             g.points_appended();
-           })
+      .def("append", &append_to<DensePoints<double>, In2<double>>)
+      .def("append", &append_to<DensePoints<float>, In2<float>>)
+      .def("append_csr", &append_to<CsrPoints, In1<std::int64_t>, In1<std::int64_t>, In1<double>>)
       .def("rows_f64", &dense_rows<double>)
       .def("rows_f32", &dense_rows<float>)
       .def("rows_csr",

@@ -1,12 +1,11 @@
 // Decision functions as sums of kernel values, prepared once for any number of queries.
 #pragma once
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "kernels/gram.hpp"
+#include "kernels/kernel.hpp"
+#include "kernels/points.hpp"
 
 namespace supple {
 
@@ -24,9 +23,8 @@ class Decisions {
             std::span<const Terms> terms);
   std::size_t heads() const { return heads_; }
   const Points& points() const { return *points_; }
-  // out[i * heads + h] for n_queries queries; load(i, queries, q) puts one at q.
-  using Load = std::function<void(std::size_t, Queries<double>&, std::size_t)>;
-  void decide(std::size_t n_queries, const Load& load, std::size_t n_threads, double* out) const;
+  // out[i * heads + h]. Queries are sparse if the points are.
+  void decide(const Points& queries, std::size_t n_threads, double* out) const;
 
  private:
   // The terms of points_[from:to]. They begin and end with a panel: the last point is repeated,
@@ -35,8 +33,6 @@ class Decisions {
     std::size_t from, to, coef;
     std::vector<std::size_t> heads;
   };
-  void decide_part(std::size_t first, std::size_t last, std::size_t width, const Load& load,
-                   double* out) const;
   Kernel kernel_;
   std::size_t heads_;
   std::unique_ptr<const Points> points_;

@@ -79,8 +79,7 @@ void DensePoints<T, A>::compare(Base base, const Queries<A>& queries, std::size_
 template <typename T, typename A>
 template <typename U, typename B>
 std::unique_ptr<PointsOf<B>> DensePoints<T, A>::copy(double scale, bool from_mean,
-                                                     const std::int64_t* slots,
-                                                     std::size_t count) const {
+                                                     const Slots& slots) const {
   std::vector<double> centre(n_features_, 0.0);
   for (std::size_t start = 0; from_mean && start < size(); start += kLanes)
     for (std::size_t f = 0; f < n_features_; ++f)
@@ -88,13 +87,13 @@ std::unique_ptr<PointsOf<B>> DensePoints<T, A>::copy(double scale, bool from_mea
         centre[f] +=
             static_cast<double>(panels_[at(start, f) + lane]) / static_cast<double>(size());
   auto out = std::make_unique<DensePoints<U, B>>(n_features_);
-  out->resize(count);
+  out->resize(slots.size());
   U* to = out->panels_.data();  // whole rows are written, from points that are read side by side
-  for (std::size_t first = 0; first < count; first += kLanes) {
-    const std::size_t lanes = std::min(kLanes, count - first);
+  for (std::size_t first = 0; first < slots.size(); first += kLanes) {
+    const std::size_t lanes = std::min(kLanes, slots.size() - first);
     const T* from[kLanes];
     for (std::size_t lane = 0; lane < lanes; ++lane)
-      from[lane] = panels_.data() + at(slots ? slots[first + lane] : first + lane, 0);
+      from[lane] = panels_.data() + at(slots[first + lane], 0);
     for (std::size_t f = 0; f < n_features_; ++f, to += kLanes)
       for (std::size_t lane = 0; lane < lanes; ++lane)
         to[lane] =
@@ -102,17 +101,6 @@ std::unique_ptr<PointsOf<B>> DensePoints<T, A>::copy(double scale, bool from_mea
   }
   out->measure(0);
   return out;
-}
-
-template <typename T, typename A>
-std::unique_ptr<PointsOf<A>> DensePoints<T, A>::subset(const std::int64_t* slots,
-                                                       std::size_t count) const {
-  return copy<T, A>(1.0, false, slots, count);
-}
-
-template <typename T, typename A>
-std::unique_ptr<PointsOf<float>> DensePoints<T, A>::single(double scale, bool from_mean) const {
-  return copy<float, float>(scale, from_mean, nullptr, size());
 }
 
 template class DensePoints<double>;

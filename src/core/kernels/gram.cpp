@@ -5,28 +5,9 @@
 #include <limits>
 #include <stdexcept>
 
-#include "linalg/watch.hpp"
+#include "kernels/tiles.hpp"
 
 namespace supple {
-
-void kernel_values(const Kernel& kernel, const Points& points, const Queries<double>& queries,
-                   std::size_t from, std::size_t to, double* out, std::size_t stride) {
-  // The expansion of the squared distance halves the work of a pack. It loses gamma |x|^2
-  // roundings, too much when these are many; and where all values are nearly 1, the distances
-  // themselves matter.
-  constexpr double kNearlyOne = 1e-4, kHarmless = 16.0;
-  const double longest = kernel.gamma * points.largest_norm();
-  const bool expand = queries.width() > 1 && kernel.form->gaussian && kNearlyOne <= longest &&
-                      longest <= kHarmless;
-  points.compare(expand ? Base::dot : kernel.base(), queries, from, to, out, stride);
-  for (std::size_t q = 0; q < queries.width(); ++q) {
-    double* own = out + q * stride;
-    if (expand)
-      simd().f64.rbf(kernel.gamma, queries.norm(q), points.norms() + from, own, own, to - from);
-    else
-      kernel.form->finish(kernel, own, to - from);
-  }
-}
 
 void Gram::values(const Slots& sources, const Slots& targets, double* out) {
   for (std::int64_t source : sources) {
@@ -95,7 +76,7 @@ void Gram::keep_to_budget() {
     const bool may_drop = held_.size() > 1, may_evict = used_.size() > kAlwaysKept;
     // Neither takes more than half from the other; rows that are to last stay.
     if (may_drop && (keep_all_rows || !may_evict || 2 * cached_bytes_ <= budget)) {
-      let_go(*held_.front().block);
+      let_go(*held_.front());
     } else if (may_evict && (!keep_all_rows || cached_bytes_ > budget)) {
       evict(used_.back());
     } else {
@@ -105,23 +86,20 @@ void Gram::keep_to_budget() {
 }
 
 void Gram::hold(MarginBlock& block) {
-  forget(block);
-  held_.push_back({&block, block.bytes()});
-  block_bytes_ += block.bytes();
+  std::erase(held_, &block);
+  held_.push_back(&block);
   keep_to_budget();
 }
 
 void Gram::let_go(MarginBlock& block) {
   block.clear();
-  forget(block);
+  std::erase(held_, &block);
 }
 
-void Gram::forget(const MarginBlock& block) {
-  const auto at = std::find_if(held_.begin(), held_.end(),
-                               [&](const Held& held) { return held.block == &block; });
-  if (at == held_.end()) return;
-  block_bytes_ -= at->bytes;
-  held_.erase(at);
+std::size_t Gram::held_bytes() const {
+  std::size_t bytes = cached_bytes_;
+  for (const MarginBlock* block : held_) bytes += block->bytes();
+  return bytes;
 }
 
 const double* Gram::row(std::size_t slot) {

@@ -17,19 +17,6 @@
 
 namespace supple {
 
-using Slots = std::vector<std::int64_t>;
-
-// k(query q, points[from:to]) into out[q * stride + j - from], whole panels (see Points).
-void kernel_values(const Kernel& kernel, const Points& points, const Queries<double>& queries,
-                   std::size_t from, std::size_t to, double* out, std::size_t stride = 0);
-
-// Neumaier's sum: what `sum` loses is kept in `lost`.
-inline void add_keeping(double term, double& sum, double& lost) {
-  const double next = sum + term;
-  lost += std::abs(sum) >= std::abs(term) ? (sum - next) + term : (term - next) + sum;
-  sum = next;
-}
-
 class Gram {
  public:
   explicit Gram(std::size_t cache_bytes) : cache_bytes_(cache_bytes) {}
@@ -67,7 +54,7 @@ class Gram {
   // not been used for longest give way.
   void hold(MarginBlock& block);
   void let_go(MarginBlock& block);  // and clear it
-  std::size_t held_bytes() const { return cached_bytes_ + block_bytes_; }
+  std::size_t held_bytes() const;
   std::size_t cache_bytes() const { return cache_bytes_; }
   std::size_t threads = 1;  // that blocks of rows may use
   double rows_asked = 0.0;  // share of its matrix that the last small head needed
@@ -102,17 +89,11 @@ class Gram {
   Entry& enter(std::size_t slot, std::size_t n);
   void make_room(Entry& entry, std::size_t n);
   void keep_to_budget();
-  void forget(const MarginBlock& block);  // it takes no bytes of the budget
-  void complete(std::size_t slot);        // the row and the column of the newest example
+  void complete(std::size_t slot);  // the row and the column of the newest example
   void evict(std::size_t slot);
   std::size_t cache_bytes_;
   std::size_t cached_bytes_ = 0;
-  std::size_t block_bytes_ = 0;
-  struct Held {
-    MarginBlock* block;
-    std::size_t bytes;
-  };
-  std::vector<Held> held_;  // most recent last
+  std::vector<MarginBlock*> held_;  // most recent last
   std::vector<Entry> entries_;
   std::list<std::size_t> used_;  // most recent first
 };
@@ -151,13 +132,8 @@ class PointsGram final : public Gram {
   const Points& held() const { return compact_ ? *compact_ : *points_; }
   const std::shared_ptr<const SinglePoints>& all_single();
   double diagonal_value(std::size_t slot);
-  std::vector<double> expand_linear(const Slots& sources, const std::vector<double>& coef,
-                                    const Slots& targets) const;
   // Some examples, copied unless they are all, to be met by packs of others.
   std::shared_ptr<const Points> choose(const Slots& slots) const;
-  struct Block {  // so many sources and targets, from there on
-    std::size_t first, count, from, length;
-  };
   template <typename Use>
   void for_blocks(const Slots& sources, const Slots& targets, const Use& use);
   Kernel kernel_;

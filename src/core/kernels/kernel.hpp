@@ -21,7 +21,7 @@ struct KernelForm {
   // squared unless the base is an L1 distance, is at most `reach` in units of 1 / gamma.
   double (*error)(const Kernel& kernel, double reach);
   bool linear = false;
-  bool gaussian = false;  // exp(-gamma |x - z|^2), for which primitives go on from dots
+  bool gaussian = false;  // exp(-gamma |x - z|^2), which may go on from dots
 };
 
 struct Kernel {
@@ -31,10 +31,8 @@ struct Kernel {
   int degree = 3;
 
   Base base() const { return form->base; }
-  double at(double base) const {  // the value there
-    form->finish(*this, &base, 1);
-    return base;
-  }
+  void finish(double* v, std::size_t n) const { form->finish(*this, v, n); }
+  void finish(float* v, std::size_t n) const { form->finish_single(*this, v, n); }
 };
 
 std::span<const KernelForm> kernel_forms();

@@ -12,6 +12,8 @@
 
 namespace supple {
 
+using Slots = std::vector<std::int64_t>;
+
 // A query, or a pack of kQueries<A>, spread out densely whatever the storage of the points: feature
 // f of query q is at data()[f * width() + q].
 template <typename A>
@@ -78,13 +80,14 @@ class PointsOf {
                        A* out, std::size_t stride) const = 0;
   virtual bool sparse() const = 0;
   virtual double entries() const = 0;  // of a point, about, that are not 0 if it is sparse
-  virtual std::unique_ptr<PointsOf> subset(const std::int64_t* slots, std::size_t count) const = 0;
+  virtual std::unique_ptr<PointsOf> subset(const Slots& slots) const = 0;
   // A copy in single precision, in other units and, if it is dense, from another origin.
   virtual std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const = 0;
 
  protected:
   std::size_t n_features_;
   void truncate_norms(std::size_t size);
+  Slots all() const;
   Wiped<A> norm_;  // grows last: without memory the points are as before
 };
 
@@ -104,8 +107,12 @@ class DensePoints final : public PointsOf<A> {
                std::size_t stride) const override;
   bool sparse() const override { return false; }
   double entries() const override { return static_cast<double>(n_features_); }
-  std::unique_ptr<PointsOf<A>> subset(const std::int64_t* slots, std::size_t count) const override;
-  std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const override;
+  std::unique_ptr<PointsOf<A>> subset(const Slots& slots) const override {
+    return copy<T, A>(1.0, false, slots);
+  }
+  std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const override {
+    return copy<float, float>(scale, from_mean, this->all());
+  }
 
  private:
   using PointsOf<A>::n_features_, PointsOf<A>::norm_;
@@ -116,10 +123,9 @@ class DensePoints final : public PointsOf<A> {
   }
   void resize(std::size_t size);
   void measure(std::size_t first);  // the norms from there on
-  // Scaled, and from the mean if so wanted: all points or those at these slots.
+  // Scaled, and from the mean of all if so wanted.
   template <typename U, typename B>
-  std::unique_ptr<PointsOf<B>> copy(double scale, bool from_mean, const std::int64_t* slots,
-                                    std::size_t count) const;
+  std::unique_ptr<PointsOf<B>> copy(double scale, bool from_mean, const Slots& slots) const;
   Wiped<T> panels_;
 };
 
@@ -151,8 +157,12 @@ class SparsePoints final : public PointsOf<A> {
   double entries() const override {
     return static_cast<double>(entries_) / static_cast<double>(size() > 0 ? size() : 1);
   }
-  std::unique_ptr<PointsOf<A>> subset(const std::int64_t* slots, std::size_t count) const override;
-  std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const override;
+  std::unique_ptr<PointsOf<A>> subset(const Slots& slots) const override {
+    return copy<A>(1.0, slots);
+  }
+  std::unique_ptr<PointsOf<float>> single(double scale, bool) const override {
+    return copy<float>(scale, this->all());
+  }
 
  private:
   using PointsOf<A>::n_features_, PointsOf<A>::norm_;
@@ -166,10 +176,9 @@ class SparsePoints final : public PointsOf<A> {
   void from_sums(Base base, const Queries<A>& queries, std::size_t q, std::size_t from,
                  std::size_t to, A* out) const;
   A sum_of_differences(Base base, const Queries<A>& queries, std::size_t q, std::size_t slot) const;
-  // Without gaps, of the first rows or of those at these slots.
+  // Without gaps.
   template <typename B>
-  std::unique_ptr<SparsePoints<B>> copy(double scale, const std::int64_t* slots,
-                                        std::size_t count) const;
+  std::unique_ptr<SparsePoints<B>> copy(double scale, const Slots& slots) const;
   // The entries of all rows, one row after the other and mostly in the order of the slots. Rows
   // that have left make gaps of zeros, which are closed when they take up half of the room.
   Wiped<std::int32_t> column_;

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "kernels/gram.hpp"
+#include "kernels/tiles.hpp"
 #include "linalg/threads.hpp"
-#include "linalg/watch.hpp"
 
 namespace supple {
 
@@ -17,10 +17,13 @@ void PointsGram::set_kernel(const Kernel& kernel) {
 }
 
 double PointsGram::diagonal_value(std::size_t slot) {
-  if (constant_diagonal()) return kernel_.at(0.0);
-  double value[2 * kLanes];
-  compute(slot, slot, slot + 1, value);
-  count(1);
+  double value[2 * kLanes] = {};
+  if (constant_diagonal()) {
+    kernel_.finish(value, 1);
+  } else {
+    compute(slot, slot, slot + 1, value);
+    count(1);
+  }
   return value[0];
 }
 
@@ -45,8 +48,6 @@ void PointsGram::truncate(std::size_t size) {
 }
 
 namespace {
-
-constexpr std::size_t kTile = 1024;  // points whose values for a block of queries are held
 
 bool counts_up(const Slots& slots, std::size_t size) {
   for (std::size_t k = 0; k < slots.size(); ++k)
@@ -88,28 +89,18 @@ std::unique_ptr<Points> without_zeros(const Kernel& kernel, const Points& points
 
 std::shared_ptr<const Points> PointsGram::choose(const Slots& slots) const {
   if (counts_up(slots, size())) return {std::shared_ptr<const Points>(), &held()};
-  return held().subset(slots.data(), slots.size());
+  return held().subset(slots);
 }
 
-// Values of some sources with some targets, use(block, values, stride), in threads that share the
-// targets.
+// Values of some sources with some targets, in threads that share the targets.
 template <typename Use>
 void PointsGram::for_blocks(const Slots& sources, const Slots& targets, const Use& use) {
   const std::shared_ptr<const Points> chosen = choose(targets);
   share(threads, targets.size(), 4 * kLanes, [&](std::size_t begin, std::size_t end) {
-    Queries<double> queries(points_->n_features(), kQueries<double>);
-    const std::size_t width = std::min(kTile, padded(end - begin));
-    std::vector<double> values(kQueries<double> * width);
-    for (std::size_t first = 0; first < sources.size(); first += kQueries<double>) {
-      const std::size_t here = std::min(sources.size() - first, kQueries<double>);
-      held().load({sources.data() + first, here}, queries);
-      tell([&] { return News{Phase::kernel, first, sources.size()}; });
-      for (std::size_t from = begin; from < end; from += width) {
-        const std::size_t length = std::min(end, from + width) - from;
-        kernel_values(kernel_, *chosen, queries, from, from + length, values.data(), width);
-        use(Block{first, here, from, length}, values.data(), width);
-      }
-    }
+    for_tiles<double>(kernel_, held(), sources, *chosen, begin, end, [&](const Tile<double>& t) {
+      tell([&] { return News{Phase::kernel, t.first, sources.size()}; });
+      use(t);
+    });
   });
   count(sources.size() * targets.size());
 }
@@ -120,9 +111,9 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
   const auto at_hand = [&](std::int64_t slot) { return cached(static_cast<std::size_t>(slot)); };
   if (keep_all_rows || few || std::ranges::all_of(sources, at_hand))
     return Gram::values(sources, targets, out);
-  for_blocks(sources, targets, [&](const Block& b, const double* block, std::size_t stride) {
-    for (std::size_t q = 0; q < b.count; ++q)
-      std::copy_n(block + q * stride, b.length, out + (b.first + q) * targets.size() + b.from);
+  for_blocks(sources, targets, [&](const Tile<double>& t) {
+    for (std::size_t q = 0; q < t.count; ++q)
+      std::copy_n(t.row(q), t.length, out + (t.first + q) * targets.size() + t.from);
   });
 }
 
@@ -144,43 +135,26 @@ std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<d
   // A few rows may be at hand, or of use later; all of a row for few targets is not.
   if (keep_all_rows || (sources.size() < kQueries<double> && 4 * targets.size() > size()))
     return Gram::expand(sources, coef, targets);
-  if (linear()) return expand_linear(sources, coef, targets);
+  if (linear()) return linear_sums(held(), sources, coef, *choose(targets));
   std::vector<double> sum(targets.size(), 0.0), lost(targets.size(), 0.0);
-  for_blocks(sources, targets, [&](const Block& b, const double* block, std::size_t stride) {
+  for_blocks(sources, targets, [&](const Tile<double>& t) {
     double weight[kQueries<double>] = {};
-    std::copy_n(coef.data() + b.first, b.count, weight);
-    simd().add_block(weight, block, stride, sum.data() + b.from, lost.data() + b.from, b.length);
+    std::copy_n(coef.data() + t.first, t.count, weight);
+    simd().add_block(weight, t.values, t.stride, sum.data() + t.from, lost.data() + t.from,
+                     t.length);
   });
   for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += lost[i];
   return sum;
-}
-
-// A linear kernel needs no values: X (X_sources' coef).
-std::vector<double> PointsGram::expand_linear(const Slots& sources, const std::vector<double>& coef,
-                                              const Slots& targets) const {
-  const std::size_t d = points_->n_features();
-  Wiped<double> w(d, 0.0), lost(d, 0.0);
-  Queries<double> query(d, 1);
-  for (std::size_t k = 0; k < sources.size(); ++k) {
-    held().load({&sources[k], 1}, query);
-    query.each(0, [&](std::size_t f, double v) { add_keeping(coef[k] * v, w[f], lost[f]); });
-  }
-  for (std::size_t f = 0; f < d; ++f) w[f] += lost[f];
-  query.put(0, w.data(), 1, 0.0);
-  std::vector<double> out(padded(targets.size()));
-  choose(targets)->compare(Base::dot, query, 0, targets.size(), out.data(), 0);
-  out.resize(targets.size());
-  return out;
 }
 
 void PointsGram::compute(std::size_t slot, std::size_t from, std::size_t to, double* out) {
   const auto own = static_cast<std::int64_t>(slot);
   held().load({&own, 1}, query_);
   const std::size_t start = from / kLanes * kLanes;
-  if (start == from) return kernel_values(kernel_, held(), query_, from, to, out);
-  std::vector<double> panels(padded(to - start));
-  kernel_values(kernel_, held(), query_, start, to, panels.data());
-  std::copy_n(panels.data() + (from - start), to - from, out);
+  std::vector<double> panels(start == from ? 0 : padded(to - start));
+  double* values = start == from ? out : panels.data();
+  kernel_values(kernel_, held(), query_, false, start, to, values, 0);
+  if (start != from) std::copy_n(values + (from - start), to - from, out);
 }
 
 }  // namespace supple

@@ -19,44 +19,32 @@ class SinglePoints {
   // square of a small feature, or for a gamma that makes up for it. Units are powers of 2, so that
   // nothing is rounded anew. Distances do not change when the mean is taken off, and single
   // precision then keeps more of them. `evaluations` counts the values computed, also of subsets.
-  SinglePoints(const Kernel& kernel, const Points& points,
-               std::atomic<std::uint64_t>& evaluations);
+  SinglePoints(const Kernel& kernel, const Points& points, std::atomic<std::uint64_t>& evaluations);
   std::size_t size() const { return points_->size(); }
   std::size_t n_features() const { return points_->n_features(); }
   bool sparse() const { return points_->sparse(); }
 
-  // Values of the examples at `which` with those in [from, to), row[k][j - from]. `from` is a
-  // multiple of kLanes.
-  void block(const std::int32_t* which, std::size_t count, std::size_t from, std::size_t to,
-             float* const* row) const;
-  // The same of one example with all, in whole panels; `query` is room for it.
+  // The values of one example with all, in whole panels; `query` is room for it.
   void row(std::int64_t which, Queries<float>& query, float* out) const;
-  // The same of several with all.
+  // The same of several, row[k][j].
   void rows(const Positions& which, const std::vector<float*>& row, std::size_t threads) const;
   // All values among the examples, out[k * stride + j].
   void among(float* out, std::size_t stride, std::size_t threads) const;
   // out[j] += sum over k of coef[k] times the value of which[k] with j, for j < to
   void add(const Positions& which, const std::vector<double>& coef, std::size_t to, double* out,
            std::size_t threads) const;
-  // The same for a linear kernel, which needs no values: out += X (X[which]' coef).
-  void add_linear(const Positions& which, const std::vector<double>& coef, double* out,
-                  std::size_t to) const;
+  // The same for all j and a linear kernel, which needs no values.
+  void add_linear(const Positions& which, const std::vector<double>& coef, double* out) const;
   double error() const;  // of a value, about
   // The examples at these positions, in this order.
   std::unique_ptr<SinglePoints> subset(const Positions& kept) const;
 
  private:
-  using Pack = Queries<float>;
-  SinglePoints(const SinglePoints& whole, const Positions& kept);
-  Base base() const {  // squared distances are made of dots
-    return kernel_.base() == Base::l1_distance ? Base::l1_distance : Base::dot;
-  }
-  // Values of an example of this norm with [from, from + count), from the base.
-  void finish(double norm, std::size_t from, std::size_t count, const float* base,
-              float* out) const;
+  template <typename Use>
+  void tiles(const Slots& which, std::size_t from, std::size_t to, const Use& use) const;
 
   Kernel kernel_;
-  std::unique_ptr<const PointsOf<float>> points_;
+  std::shared_ptr<const PointsOf<float>> points_;
   std::atomic<std::uint64_t>& evaluations_;
 };
 

@@ -61,7 +61,7 @@ void SparsePoints<A>::truncate(std::size_t size) {
   this->truncate_norms(size);
   if (2 * entries_ >= column_.size()) return;
   try {
-    const auto dense = copy<A>(1.0, nullptr, size);
+    const auto dense = copy<A>(1.0, this->all());
     column_.swap(dense->column_);
     value_.swap(dense->value_);
     rows_.swap(dense->rows_);
@@ -137,30 +137,15 @@ A SparsePoints<A>::sum_of_differences(Base base, const Queries<A>& queries, std:
 
 template <typename A>
 template <typename B>
-std::unique_ptr<SparsePoints<B>> SparsePoints<A>::copy(double scale, const std::int64_t* slots,
-                                                       std::size_t count) const {
-  const auto row = [&](std::size_t k) { return rows_[slots ? slots[k] : k]; };
+std::unique_ptr<SparsePoints<B>> SparsePoints<A>::copy(double scale, const Slots& slots) const {
   auto out = std::make_unique<SparsePoints<B>>(n_features_);
   std::size_t entries = 0;
-  for (std::size_t k = 0; k < count; ++k) entries += row(k).count;
+  for (std::size_t slot : slots) entries += rows_[slot].count;
   out->column_.reserve(entries);
   out->value_.reserve(entries);
-  out->rows_.reserve(count);
-  out->norm_.reserve(count);
-  for (std::size_t k = 0; k < count; ++k)
-    out->push(column_.data() + row(k).start, value_.data() + row(k).start, row(k).count, scale);
+  for (std::size_t slot : slots)
+    out->push(columns(slot).data(), values(slot).data(), rows_[slot].count, scale);
   return out;
-}
-
-template <typename A>
-std::unique_ptr<PointsOf<float>> SparsePoints<A>::single(double scale, bool) const {
-  return copy<float>(scale, nullptr, size());
-}
-
-template <typename A>
-std::unique_ptr<PointsOf<A>> SparsePoints<A>::subset(const std::int64_t* slots,
-                                                     std::size_t count) const {
-  return copy<A>(1.0, slots, count);
 }
 
 template class SparsePoints<double>;

@@ -47,8 +47,8 @@ struct SimdOf {
   void (*transpose)(const T* in, T* out, std::size_t stride);
   // v[i] <- exp(factor * v[i]) for factor * v[i] <= 0
   void (*exp_scaled)(T factor, T* v, std::size_t n);
-  // out[i] = exp(-gamma (norm + norms[i] - 2 dots[i])); out may be dots
-  void (*rbf)(T gamma, T norm, const T* norms, const T* dots, T* out, std::size_t n);
+  // Squared distances in place of dots: v[i] <- norm + norms[i] - 2 v[i]
+  void (*to_distances)(T norm, const T* norms, T* v, std::size_t n);
   // SMO: G += delta (row_i - row_j), then the extremes of G. bar_up is 0 where the variable may
   // increase and +inf elsewhere; bar_low is 0 where it may decrease and -inf elsewhere.
   Scan (*step_and_scan)(T delta, const T* row_i, const T* row_j, T* G, const T* bar_up,
@@ -98,8 +98,10 @@ const Simd& simd();  // the table for this machine
 
 template <typename T>
 const SimdOf<T>& simd_of() {
-  if constexpr (sizeof(T) == sizeof(double)) return simd().f64;
-  else return simd().f32;
+  if constexpr (sizeof(T) == sizeof(double))
+    return simd().f64;
+  else
+    return simd().f32;
 }
 
 }  // namespace supple

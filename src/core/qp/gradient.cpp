@@ -137,11 +137,11 @@ void Gradient::add_in_single(const Expansion& change, const Positions& targets) 
   part.insert(part.end(), change.member.begin(), change.member.end());
   std::iota(sources.begin(), sources.end(), static_cast<std::int32_t>(targets.size()));
   const auto points = h.single().subset(part);
-  std::vector<double> added(targets.size(), 0.0);
+  std::vector<double> added(part.size(), 0.0);
   if (h.gram.linear())
-    points->add_linear(sources, coef, added.data(), added.size());
+    points->add_linear(sources, coef, added.data());
   else
-    points->add(sources, coef, added.size(), added.data(), h.gram.threads);
+    points->add(sources, coef, targets.size(), added.data(), h.gram.threads);
   for (std::size_t k = 0; k < targets.size(); ++k) s_.F[targets[k]] += unit * added[k];
 }
 

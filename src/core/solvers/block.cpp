@@ -233,7 +233,7 @@ void BlockSolver::spread() {
   for (double& change : coefficient) change /= unit;  // single precision then has room for them
   if (row.empty()) {
     std::vector<double> added(active_.size(), 0.0);
-    points().add_linear(changed, coefficient, added.data(), added.size());
+    points().add_linear(changed, coefficient, added.data());
     return simd().axpy(unit, added.data(), F_.data(), added.size());
   }
   share(h.gram.threads, active_.size(), kGrain, [&](std::size_t from, std::size_t to) {
