@@ -82,6 +82,7 @@ class Phase(enum.Enum):
 
 def listen(listener: Callable[[Phase, int, int, float], None] | None, pause: float, /) -> None: ...
 def tell(phase: Phase, done: int, total: int, /) -> None: ...
+def send(phase: Phase, done: int, total: int, /) -> None: ...
 
 class Snapshot: ...
 
@@ -196,20 +197,6 @@ def solve(
     is_definite: Callable[[Head], bool],
     /,
 ) -> SolveResult: ...
-def solve_first(
-    heads: Sequence[Head],
-    counts: Sequence[int],
-    slots: _Integers,
-    c: _Floats,
-    lo: _Floats,
-    hi: _Floats,
-    groups: _Bytes,
-    ridge: _Floats,
-    targets: Sequence[Sequence[float]],
-    settings: tuple[float, int, bool, bool, bool, bool],
-    is_definite: Callable[[Head], bool],
-    /,
-) -> list[SolveResult]: ...
 def make_ready_for_paths(head: Head, /) -> None: ...
 
 class Guard:

@@ -38,9 +38,10 @@ class HeadMembers(NamedTuple):
     t: np.ndarray  # targets of the members in their head
 
     def split(self, values: np.ndarray) -> list[np.ndarray]:
-        """Return the part of each head; `values` has one entry per place."""
-        ends = itertools.accumulate(self.counts)
-        return [values[end - n : end] for n, end in zip(self.counts, ends, strict=True)]
+        """Return the part of each head; `values` has as many entries for each place."""
+        per = len(values) // max(1, len(self.places))
+        ends = itertools.accumulate(per * n for n in self.counts)
+        return [values[end - per * n : end] for n, end in zip(self.counts, ends, strict=True)]
 
 
 class Move(NamedTuple):

@@ -11,9 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from supple._core import Reason, Route, SolveResult
+from supple._core import Phase, Reason, Route, SolveResult, send
 from supple._core import solve as _solve
-from supple._core import solve_first as _solve_first
 from supple.errors import SolverError
 from supple.qp import HeadMembers, Move, Rows
 
@@ -55,7 +54,10 @@ def solve(head: Any, move: Move, settings: Settings, *, cold: bool) -> SolveResu
     cold : bool
         The state is not optimal (first fit, other kernel or epsilon): only the batch route applies.
     """
-    return _feasible(_solve(head, *move, settings, cold, _looks_definite))
+    result = _solve(head, *move, settings, cold, _looks_definite)
+    if result.reason is Reason.infeasible:
+        raise SolverError("no feasible point for the new boxes and targets")
+    return result
 
 
 def solve_first(
@@ -65,7 +67,7 @@ def solve_first(
     targets: Sequence[Sequence[float]],
     settings: Settings,
 ) -> list[SolveResult]:
-    """Bring heads without members to their first optimum, all in one call of the core.
+    """Bring heads without members to their first optimum.
 
     Parameters
     ----------
@@ -77,16 +79,14 @@ def solve_first(
     targets : sequence of sequence of float
         Sums over the groups of each head.
     """
-    results = _solve_first(
-        list(heads), parts.counts, parts.places, *rows, list(targets), settings, _looks_definite
-    )
-    return [_feasible(result) for result in results]
-
-
-def _feasible(result: SolveResult) -> SolveResult:
-    if result.reason is Reason.infeasible:
-        raise SolverError("no feasible point for the new boxes and targets")
-    return result
+    results: list[SolveResult] = []
+    columns = map(parts.split, (parts.places, *rows))
+    for head, target, slots, c, lo, hi, group, ridge in zip(heads, targets, *columns, strict=True):
+        send(Phase.machine, len(results) + 1, len(heads))
+        head.admit(slots, c, group)
+        move = Move(np.arange(len(c)), lo, hi, ridge, target)
+        results.append(solve(head, move, settings, cold=True))
+    return results
 
 
 def _looks_definite(head: Any) -> bool:

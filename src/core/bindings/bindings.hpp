@@ -44,10 +44,8 @@ View<T> view(const In1<T>& array) {
 }
 
 // A move of variables that exist, with boxes that are not inside out.
-Move checked_move(const Head& head, Slots&& moved, View<double> lo, View<double> hi,
-                  View<double> ridge, const PerGroup& target);
-// Head::admit with examples and groups that exist.
-void admit(Head& head, View<std::int64_t> slots, View<double> c, View<std::uint8_t> groups);
+Move checked_move(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
+                  const In1<double>& hi, const In1<double>& ridge, const nb::sequence& target);
 
 template <typename T, typename Allocator>
 Out<T> to_numpy(std::vector<T, Allocator>&& values, std::initializer_list<std::size_t> shape) {
@@ -65,13 +63,8 @@ Out<T> to_numpy(const std::vector<T, Allocator>& values) {
 }
 
 template <typename T>
-std::vector<T> to_vector(View<T> values) {
-  return {values.begin(), values.end()};
-}
-
-template <typename T>
 std::vector<T> to_vector(const In1<T>& array) {
-  return to_vector(view(array));
+  return {array.data(), array.data() + array.shape(0)};
 }
 
 // Lists are converted in the body of a function: nanobind's own conversion of arguments may not
@@ -80,14 +73,6 @@ template <typename T>
 std::vector<T> elements(const nb::sequence& items) {
   std::vector<T> out;
   for (nb::handle item : items) out.push_back(nb::cast<T>(item));
-  return out;
-}
-
-inline PerGroup to_groups(const nb::sequence& values) {
-  PerGroup out{};
-  std::size_t e = 0;
-  for (nb::handle value : values)
-    if (e < kMaxGroups) out[e++] = nb::cast<double>(value);
   return out;
 }
 
@@ -111,12 +96,8 @@ inline void require(bool condition, const char* message) {
   if (!condition) throw std::invalid_argument(message);
 }
 
-inline void check_slots(const Gram& gram, View<std::int64_t> slots) {
-  for (std::size_t slot : slots) require(slot < gram.size(), "slot out of range");
-}
-
 inline Slots checked_slots(const Gram& gram, const In1<std::int64_t>& slots) {
-  check_slots(gram, view(slots));
+  for (std::size_t slot : view(slots)) require(slot < gram.size(), "slot out of range");
   return to_vector(slots);
 }
 

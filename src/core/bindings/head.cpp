@@ -4,24 +4,19 @@
 
 namespace supple {
 
-Move checked_move(const Head& head, Slots&& moved, View<double> lo, View<double> hi,
-                  View<double> ridge, const PerGroup& target) {
-  require(moved.size() == lo.size() && moved.size() == hi.size() &&
-              (ridge.empty() || ridge.size() == moved.size()),
+Move checked_move(const Head& head, const In1<std::int64_t>& moved, const In1<double>& lo,
+                  const In1<double>& hi, const In1<double>& ridge, const nb::sequence& target) {
+  const std::size_t n = moved.shape(0);
+  require(n == lo.shape(0) && n == hi.shape(0) && (ridge.shape(0) == 0 || ridge.shape(0) == n),
           "moved, lo, hi and ridge must have the same length");
-  for (std::size_t k = 0; k < moved.size(); ++k) {
-    require(static_cast<std::size_t>(moved[k]) < head.variables(), "variable out of range");
-    require(lo[k] <= hi[k], "lo must not exceed hi");
+  for (std::size_t k = 0; k < n; ++k) {
+    require(static_cast<std::size_t>(moved.data()[k]) < head.variables(), "variable out of range");
+    require(lo.data()[k] <= hi.data()[k], "lo must not exceed hi");
   }
-  return {std::move(moved), to_vector(lo), to_vector(hi), to_vector(ridge), target};
-}
-
-void admit(Head& head, View<std::int64_t> slots, View<double> c, View<std::uint8_t> groups) {
-  require(c.size() == slots.size() * head.per && groups.size() == c.size(),
-          "c and groups need one entry per variable");
-  for (std::uint8_t group : groups) require(group < head.n_groups, "group out of range");
-  check_slots(head.gram, slots);
-  head.admit(slots.data(), c.data(), groups.data(), slots.size());
+  Move move{to_vector(moved), to_vector(lo), to_vector(hi), to_vector(ridge), {}};
+  const auto sums = elements<double>(target);
+  std::copy_n(sums.begin(), std::min(sums.size(), kMaxGroups), move.target.begin());
+  return move;
 }
 
 // Lets Ctrl-C end a long computation: raises KeyboardInterrupt in the calling thread.
@@ -41,7 +36,7 @@ void bind_array(nb::class_<Head>& head, const char* name, Get get) {
 }
 
 // The same of the variables, which may be replaced: F and the factor do not follow.
-void bind_values(nb::class_<Head>& head, const char* name, std::vector<double> Head::*values) {
+void bind_values(nb::class_<Head>& head, const char* name, std::vector<double> Head::* values) {
   head.def_prop_rw(
       name, [values](const Head& h) { return to_numpy(h.*values); },
       [values](Head& h, const In1<double>& given) {
@@ -85,6 +80,8 @@ void bind_head(nb::module_& m) {
   m.def("tell", [](Phase phase, std::size_t done, std::size_t total) {
     tell([&] { return News{phase, done, total}; });
   });
+  m.def("send",
+        [](Phase phase, std::size_t done, std::size_t total) { send({phase, done, total}); });
   nb::class_<Snapshot>(m, "Snapshot");
   nb::class_<Head> head(m, "Head");
   bind_array(head, "slot", &Head::slot);
@@ -115,7 +112,13 @@ void bind_head(nb::module_& m) {
       .def("admit",
            [](Head& h, const In1<std::int64_t>& slots, const In1<double>& c,
               const In1<std::uint8_t>& groups) {
-             unlocked([&] { admit(h, view(slots), view(c), view(groups)); });
+             const std::size_t n = c.shape(0);
+             require(n == slots.shape(0) * h.per && groups.shape(0) == n,
+                     "c and groups need one entry per variable");
+             for (std::uint8_t group : view(groups))
+               require(group < h.n_groups, "group out of range");
+             const Slots own = checked_slots(h.gram, slots);
+             unlocked([&] { h.admit(own.data(), c.data(), groups.data(), own.size()); });
            })
       // All variables of the members at these slots.
       .def("variables_at", &variables_at)
@@ -152,8 +155,7 @@ void bind_head(nb::module_& m) {
       .def("jump",
            [](Head& h, const In1<std::int64_t>& moved, const In1<double>& lo, const In1<double>& hi,
               const In1<double>& ridge, const nb::sequence& target) {
-             const Move move = checked_move(h, to_vector(moved), view(lo), view(hi), view(ridge),
-                                            to_groups(target));
+             const Move move = checked_move(h, moved, lo, hi, ridge, target);
              return unlocked([&] { return h.jump(move); });
            })
       // The matrix of kernel values of the examples at these slots.

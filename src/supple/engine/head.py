@@ -260,7 +260,7 @@ def start_together(
     problem: Problem,
     settings: Settings,
 ) -> list[SolveResult]:
-    """Bring empty heads to their first optimum, in one call of the core.
+    """Bring empty heads to their first optimum.
 
     If one of them has to wait for more examples, do nothing and return an empty result.
     """
