@@ -78,14 +78,12 @@ void DensePoints<T, A>::compare(Base base, const Queries<A>& queries, std::size_
 
 template <typename T, typename A>
 template <typename U, typename B>
-std::unique_ptr<PointsOf<B>> DensePoints<T, A>::copy(double scale, bool from_mean,
-                                                     const Slots& slots) const {
+std::unique_ptr<PointsOf<B>> DensePoints<T, A>::copy(const Slots& slots, double scale,
+                                                     bool from_mean) const {
   std::vector<double> centre(n_features_, 0.0);
-  for (std::size_t start = 0; from_mean && start < size(); start += kLanes)
-    for (std::size_t f = 0; f < n_features_; ++f)
-      for (std::size_t lane = 0; lane < kLanes; ++lane)  // no points: zeros
-        centre[f] +=
-            static_cast<double>(panels_[at(start, f) + lane]) / static_cast<double>(size());
+  for (std::size_t k = 0; from_mean && k < slots.size(); ++k)
+    for (std::size_t f = 0; f < n_features_; ++f) centre[f] += panels_[at(slots[k], f)];
+  for (double& sum : centre) sum /= static_cast<double>(std::max(slots.size(), std::size_t{1}));
   auto out = std::make_unique<DensePoints<U, B>>(n_features_);
   out->resize(slots.size());
   U* to = out->panels_.data();  // whole rows are written, from points that are read side by side

@@ -114,8 +114,7 @@ class PointsGram final : public Gram {
   bool has_blocks() const override { return !keep_all_rows; }
   std::shared_ptr<const SinglePoints> single(const Slots& slots) override;
   void release() override {
-    compact_.reset();
-    single_.reset();
+    held_.reset();
     query_.clear();
   }
   bool linear() const override { return kernel_.form->linear; }
@@ -129,19 +128,15 @@ class PointsGram final : public Gram {
   void compute(std::size_t slot, std::size_t from, std::size_t to, double* out) override;
 
  private:
-  const Points& held() const { return compact_ ? *compact_ : *points_; }
-  const std::shared_ptr<const SinglePoints>& all_single();
+  const Points& held() const { return held_ ? *held_ : *points_; }
   double diagonal_value(std::size_t slot);
   // Some examples, copied unless they are all, to be met by packs of others.
   std::shared_ptr<const Points> choose(const Slots& slots) const;
   template <typename Use>
   void for_blocks(const Slots& sources, const Slots& targets, const Use& use);
   Kernel kernel_;
-  std::unique_ptr<Points> points_;
-  // While heads are solved: all points in single precision, and without their zeros, if there are
-  // many.
-  std::shared_ptr<const SinglePoints> single_;
-  std::unique_ptr<Points> compact_;
+  std::shared_ptr<Points> points_;
+  std::shared_ptr<const Points> held_;  // while heads are solved: without their zeros, if many
   Queries<double> query_;
 };
 

@@ -1,7 +1,6 @@
 #include "kernels/points.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace supple {
@@ -28,13 +27,6 @@ template <typename A>
 void PointsOf<A>::truncate_norms(std::size_t size) {
   std::fill(norm_.begin() + size, norm_.end(), A(0));
   norm_.resize(size);
-}
-
-template <typename A>
-Slots PointsOf<A>::all() const {
-  Slots slots(size());
-  std::iota(slots.begin(), slots.end(), 0);
-  return slots;
 }
 
 template class Queries<double>;

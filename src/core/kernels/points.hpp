@@ -82,12 +82,12 @@ class PointsOf {
   virtual double entries() const = 0;  // of a point, about, that are not 0 if it is sparse
   virtual std::unique_ptr<PointsOf> subset(const Slots& slots) const = 0;
   // A copy in single precision, in other units and, if it is dense, from another origin.
-  virtual std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const = 0;
+  virtual std::unique_ptr<PointsOf<float>> single(const Slots& slots, double scale,
+                                                  bool from_mean) const = 0;
 
  protected:
   std::size_t n_features_;
   void truncate_norms(std::size_t size);
-  Slots all() const;
   Wiped<A> norm_;  // grows last: without memory the points are as before
 };
 
@@ -108,10 +108,11 @@ class DensePoints final : public PointsOf<A> {
   bool sparse() const override { return false; }
   double entries() const override { return static_cast<double>(n_features_); }
   std::unique_ptr<PointsOf<A>> subset(const Slots& slots) const override {
-    return copy<T, A>(1.0, false, slots);
+    return copy<T, A>(slots, 1.0, false);
   }
-  std::unique_ptr<PointsOf<float>> single(double scale, bool from_mean) const override {
-    return copy<float, float>(scale, from_mean, this->all());
+  std::unique_ptr<PointsOf<float>> single(const Slots& slots, double scale,
+                                          bool from_mean) const override {
+    return copy<float, float>(slots, scale, from_mean);
   }
 
  private:
@@ -123,9 +124,9 @@ class DensePoints final : public PointsOf<A> {
   }
   void resize(std::size_t size);
   void measure(std::size_t first);  // the norms from there on
-  // Scaled, and from the mean of all if so wanted.
+  // Scaled, and from their mean if so wanted.
   template <typename U, typename B>
-  std::unique_ptr<PointsOf<B>> copy(double scale, bool from_mean, const Slots& slots) const;
+  std::unique_ptr<PointsOf<B>> copy(const Slots& slots, double scale, bool from_mean) const;
   Wiped<T> panels_;
 };
 
@@ -158,10 +159,10 @@ class SparsePoints final : public PointsOf<A> {
     return static_cast<double>(entries_) / static_cast<double>(size() > 0 ? size() : 1);
   }
   std::unique_ptr<PointsOf<A>> subset(const Slots& slots) const override {
-    return copy<A>(1.0, slots);
+    return copy<A>(slots, 1.0);
   }
-  std::unique_ptr<PointsOf<float>> single(double scale, bool) const override {
-    return copy<float>(scale, this->all());
+  std::unique_ptr<PointsOf<float>> single(const Slots& slots, double scale, bool) const override {
+    return copy<float>(slots, scale);
   }
 
  private:
@@ -178,7 +179,7 @@ class SparsePoints final : public PointsOf<A> {
   A sum_of_differences(Base base, const Queries<A>& queries, std::size_t q, std::size_t slot) const;
   // Without gaps.
   template <typename B>
-  std::unique_ptr<SparsePoints<B>> copy(double scale, const Slots& slots) const;
+  std::unique_ptr<SparsePoints<B>> copy(const Slots& slots, double scale) const;
   // The entries of all rows, one row after the other and mostly in the order of the slots. Rows
   // that have left make gaps of zeros, which are closed when they take up half of the room.
   Wiped<std::int32_t> column_;

@@ -49,22 +49,18 @@ void PointsGram::truncate(std::size_t size) {
 
 namespace {
 
-bool counts_up(const Slots& slots, std::size_t size) {
-  for (std::size_t k = 0; k < slots.size(); ++k)
-    if (slots[k] != static_cast<std::int64_t>(k)) return false;
-  return slots.size() == size;
-}
-
-// The same points as sparse rows where they are mostly zeros (images, counts), or nothing: to skip
-// these saves more than whole vectors gain, provided that values can do without the mean taken off.
-std::unique_ptr<Points> without_zeros(const Kernel& kernel, const Points& points) {
+// The same points, as sparse rows where they are mostly zeros (images, counts): to skip these saves
+// more than whole vectors gain, provided that values can do without the mean taken off.
+std::shared_ptr<const Points> without_zeros(const Kernel& kernel,
+                                            const std::shared_ptr<const Points>& all) {
+  const Points& points = *all;
   constexpr double kSparse = 0.3, kHarmless = 16.0;
   constexpr std::size_t kEnough = 64;  // points to look at before it gives up
   const auto d = static_cast<double>(points.n_features());
   const double longest = points.largest_norm();  // and no L1 norm exceeds the root of d times this
   const double reach = kernel.base() == Base::l1_distance ? std::sqrt(d * longest) : longest;
   const bool rounds = kernel.base() != Base::dot && kernel.gamma * reach > kHarmless;
-  if (rounds || points.sparse()) return nullptr;
+  if (rounds || points.sparse()) return all;
   auto sparse = std::make_unique<CsrPoints>(points.n_features());
   Queries<double> query(points.n_features(), 1);
   for (std::size_t k = 0; k < points.size(); ++k) {
@@ -80,7 +76,7 @@ std::unique_ptr<Points> without_zeros(const Kernel& kernel, const Points& points
     const std::int64_t offset[] = {0, static_cast<std::int64_t>(column.size())};
     sparse->append({offset, column.data(), value.data(), 1});
     const bool known = k >= kEnough || k + 1 == points.size();
-    if (known && sparse->entries() >= kSparse * d) return nullptr;
+    if (known && sparse->entries() >= kSparse * d) return all;
   }
   return sparse;
 }
@@ -88,7 +84,9 @@ std::unique_ptr<Points> without_zeros(const Kernel& kernel, const Points& points
 }  // namespace
 
 std::shared_ptr<const Points> PointsGram::choose(const Slots& slots) const {
-  if (counts_up(slots, size())) return {std::shared_ptr<const Points>(), &held()};
+  bool all = slots.size() == size();
+  for (std::size_t k = 0; k < slots.size(); ++k) all &= slots[k] == static_cast<std::int64_t>(k);
+  if (all) return {std::shared_ptr<const Points>(), &held()};
   return held().subset(slots);
 }
 
@@ -117,17 +115,9 @@ void PointsGram::values(const Slots& sources, const Slots& targets, double* out)
   });
 }
 
-const std::shared_ptr<const SinglePoints>& PointsGram::all_single() {
-  if (!single_) {
-    compact_ = without_zeros(kernel_, *points_);
-    single_ = std::make_shared<SinglePoints>(kernel_, held(), evaluations_);
-  }
-  return single_;
-}
-
 std::shared_ptr<const SinglePoints> PointsGram::single(const Slots& slots) {
-  if (counts_up(slots, size())) return all_single();
-  return all_single()->subset(Positions(slots.begin(), slots.end()));
+  if (!held_) held_ = without_zeros(kernel_, points_);
+  return std::make_shared<SinglePoints>(kernel_, *held_, slots, evaluations_);
 }
 
 std::vector<double> PointsGram::expand(const Slots& sources, const std::vector<double>& coef,

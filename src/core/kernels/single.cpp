@@ -15,14 +15,14 @@ Slots slots_of(const Positions& which) { return {which.begin(), which.end()}; }
 
 }  // namespace
 
-SinglePoints::SinglePoints(const Kernel& kernel, const Points& points,
+SinglePoints::SinglePoints(const Kernel& kernel, const Points& points, const Slots& slots,
                            std::atomic<std::uint64_t>& evaluations)
     : kernel_(kernel), evaluations_(evaluations) {
   int exponent;
   std::frexp(kernel.gamma, &exponent);
   const int power = kernel.base() == Base::l1_distance ? 1 : 2;  // of features in the base
   kernel_.gamma = std::ldexp(kernel.gamma, -(exponent / power * power));
-  points_ = points.single(std::ldexp(1.0, exponent / power), kernel.base() != Base::dot);
+  points_ = points.single(slots, std::ldexp(1.0, exponent / power), kernel.base() != Base::dot);
 }
 
 std::unique_ptr<SinglePoints> SinglePoints::subset(const Positions& kept) const {

@@ -19,7 +19,8 @@ class SinglePoints {
   // square of a small feature, or for a gamma that makes up for it. Units are powers of 2, so that
   // nothing is rounded anew. Distances do not change when the mean is taken off, and single
   // precision then keeps more of them. `evaluations` counts the values computed, also of subsets.
-  SinglePoints(const Kernel& kernel, const Points& points, std::atomic<std::uint64_t>& evaluations);
+  SinglePoints(const Kernel& kernel, const Points& points, const Slots& slots,
+               std::atomic<std::uint64_t>& evaluations);
   std::size_t size() const { return points_->size(); }
   std::size_t n_features() const { return points_->n_features(); }
   bool sparse() const { return points_->sparse(); }

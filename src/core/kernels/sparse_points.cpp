@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include "kernels/points.hpp"
@@ -61,7 +62,9 @@ void SparsePoints<A>::truncate(std::size_t size) {
   this->truncate_norms(size);
   if (2 * entries_ >= column_.size()) return;
   try {
-    const auto dense = copy<A>(1.0, this->all());
+    Slots all(size);
+    std::iota(all.begin(), all.end(), 0);
+    const auto dense = copy<A>(all, 1.0);
     column_.swap(dense->column_);
     value_.swap(dense->value_);
     rows_.swap(dense->rows_);
@@ -137,7 +140,7 @@ A SparsePoints<A>::sum_of_differences(Base base, const Queries<A>& queries, std:
 
 template <typename A>
 template <typename B>
-std::unique_ptr<SparsePoints<B>> SparsePoints<A>::copy(double scale, const Slots& slots) const {
+std::unique_ptr<SparsePoints<B>> SparsePoints<A>::copy(const Slots& slots, double scale) const {
   auto out = std::make_unique<SparsePoints<B>>(n_features_);
   std::size_t entries = 0;
   for (std::size_t slot : slots) entries += rows_[slot].count;
