@@ -81,8 +81,10 @@ template <typename U, typename B>
 std::unique_ptr<PointsOf<B>> DensePoints<T, A>::copy(const Slots& slots, double scale,
                                                      bool from_mean) const {
   std::vector<double> centre(n_features_, 0.0);
-  for (std::size_t k = 0; from_mean && k < slots.size(); ++k)
-    for (std::size_t f = 0; f < n_features_; ++f) centre[f] += panels_[at(slots[k], f)];
+  for (std::size_t k = 0; from_mean && k < slots.size(); ++k) {
+    const T* value = panels_.data() + at(slots[k], 0);
+    for (double& sum : centre) sum += std::exchange(value, value + kLanes)[0];
+  }
   for (double& sum : centre) sum /= static_cast<double>(std::max(slots.size(), std::size_t{1}));
   auto out = std::make_unique<DensePoints<U, B>>(n_features_);
   out->resize(slots.size());
