@@ -40,8 +40,7 @@ void bind_values(nb::class_<Head>& head, const char* name, std::vector<double> H
   head.def_prop_rw(
       name, [values](const Head& h) { return to_numpy(h.*values); },
       [values](Head& h, const In1<double>& given) {
-        require(given.shape(0) == h.variables() || (given.shape(0) == 0 && values == &Head::ridge),
-                "one value per variable is needed");
+        require(given.shape(0) == h.variables(), "one value per variable is needed");
         h.*values = to_vector(given);
       },
       nb::rv_policy::automatic);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "kernels/tiles.hpp"
@@ -32,7 +31,7 @@ std::vector<double> Gram::expand(const Slots& sources, const std::vector<double>
 std::pair<std::size_t, std::size_t> Gram::closest_pair(const Slots& slots, const double* label,
                                                        const double* weight) {
   std::pair<std::size_t, std::size_t> best{0, 0};
-  double least = std::numeric_limits<double>::infinity();
+  double least = kInf;
   for (std::size_t i = 1; i < slots.size(); ++i) {
     const double* all = row(slots[i]);
     const double own = diagonal_[slots[i]];

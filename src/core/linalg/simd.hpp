@@ -5,6 +5,8 @@
 
 namespace supple {
 
+inline constexpr double kInf = __builtin_inf(), kEps = __DBL_EPSILON__;
+
 // Points are stored in panels of kLanes interleaved points: feature f of point i is at
 // panel[i / kLanes][f][i % kLanes], so that a kernel row runs over points, not over features.
 inline constexpr std::size_t kLanes = 16;

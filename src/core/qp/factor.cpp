@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 #include "linalg/simd.hpp"
@@ -14,7 +13,7 @@ namespace supple {
 namespace {
 // A Schur complement below this share of the diagonal, times the size of the factor, is lost in
 // rounding.
-constexpr double kDependent = 8.0 * std::numeric_limits<double>::epsilon();
+constexpr double kDependent = 8.0 * kEps;
 }  // namespace
 
 void Factor::clear() {

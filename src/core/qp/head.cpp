@@ -2,16 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
 
 namespace supple {
-
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 Head::Head(Gram& gram_, std::size_t per_, std::size_t groups)
     : gram(gram_), per(per_), n_groups(groups) {}
@@ -25,11 +18,11 @@ const double* Head::member_row(std::size_t member, std::vector<double>& buffer) 
 }
 
 void Head::drop_edges() {
-  const double eps = 4.0 * std::numeric_limits<double>::epsilon(), of_mass = eps * F.peak_mass();
+  const double eps = 4.0 * kEps, of_mass = eps * F.peak_mass();
   std::vector<std::size_t> leaving;
   for (std::size_t v : factor.variables()) {
     // With a ridge its gradient moves, too.
-    const double near = ridge_of(v) > 0.0 ? std::min(of_mass, eps / ridge[v]) : of_mass;
+    const double near = ridge[v] > 0.0 ? std::min(of_mass, eps / ridge[v]) : of_mass;
     if (x[v] - lo[v] <= near)
       x[v] = lo[v];
     else if (hi[v] - x[v] <= near)
@@ -47,8 +40,7 @@ void Head::make_canonical() {
 }
 
 void Head::snap_empty_margins() {
-  if (!ridge.empty()) return;  // nobody is: the smallest x has its gradient
-  constexpr double kNear = 1e-9, kSum = 64.0 * std::numeric_limits<double>::epsilon();
+  constexpr double kNear = 1e-9, kSum = 64.0 * kEps;
   const PerGroup missed = missing();
   for (std::size_t e = 0; e < n_groups; ++e) {
     std::vector<std::size_t> near;
@@ -57,7 +49,8 @@ void Head::snap_empty_margins() {
     for (std::size_t v = 0; v < variables() && empty; ++v) {
       if (group[v] != e || !inside(v)) continue;
       const double down = x[v] - lo[v], up = hi[v] - x[v];
-      empty = std::min(down, up) <= kNear * (hi[v] - lo[v]);
+      // With a ridge the smallest x has its gradient.
+      empty = ridge[v] == 0.0 && std::min(down, up) <= kNear * (hi[v] - lo[v]);
       shift += down < up ? -down : up;
       near.push_back(v);
     }
@@ -157,8 +150,7 @@ void Head::enter(const Slots& entering, const std::vector<double>& c_new,
   F.append(kx);
   c.insert(c.end(), c_new.begin(), c_new.end());
   group.insert(group.end(), groups_new.begin(), groups_new.end());
-  for (auto* values : {&x, &lo, &hi}) values->resize(now * per, 0.0);
-  if (!ridge.empty()) ridge.resize(now * per, 0.0);
+  for (auto* values : {&x, &lo, &hi, &ridge}) values->resize(now * per, 0.0);
   locate(old);
 }
 
@@ -237,16 +229,19 @@ void Head::restore(const Snapshot& copy) {
   if (!copy.trial->with_block) gram.let_go(block);
 }
 
+void Head::set_boxes(const Move& move) {
+  for (std::size_t k = 0; k < move.variables.size(); ++k) {
+    lo[move.variables[k]] = move.lo[k];
+    hi[move.variables[k]] = move.hi[k];
+  }
+  target = move.target;
+}
+
 bool Head::jump(const Move& move) {
   F.note_peaks();  // of boxes that are about to close
   for (std::size_t k = 0; k < move.ridge.size(); ++k) set_ridge(move.variables[k], move.ridge[k]);
-  for (std::size_t k = 0; k < move.variables.size(); ++k) {
-    const std::size_t v = move.variables[k];
-    lo[v] = move.lo[k];
-    hi[v] = move.hi[k];
-    x[v] = std::clamp(x[v], lo[v], hi[v]);
-  }
-  target = move.target;
+  set_boxes(move);
+  for (std::size_t v : move.variables) x[v] = std::clamp(x[v], lo[v], hi[v]);
   PerGroup missing = this->missing();
   const double rounding = 1e-15 * mass();
   for (std::size_t e = 0; e < n_groups; ++e) {
@@ -267,8 +262,7 @@ bool Head::jump(const Move& move) {
       missing[e] -= sign * step;
     }
     // What rounding leaves over is no reason to give up: of so many bounds as there are.
-    const double rounds =
-        std::max(1e-12, static_cast<double>(variables()) * std::numeric_limits<double>::epsilon());
+    const double rounds = std::max(1e-12, static_cast<double>(variables()) * kEps);
     if (std::abs(missing[e]) > rounds * std::max(1.0, std::abs(target[e]))) return false;
   }
   F.follow();
@@ -276,7 +270,6 @@ bool Head::jump(const Move& move) {
 }
 
 void Head::set_ridge(std::size_t v, double value) {
-  if (ridge.empty()) ridge.assign(variables(), 0.0);
   if (ridge[v] == value) return;
   if (factor.has(v)) forget_factor();
   ridge[v] = value;
@@ -285,32 +278,26 @@ void Head::set_ridge(std::size_t v, double value) {
 Head::Range Head::optimal_mu(std::size_t e, double doubt) const {
   double up = kInf, low = -kInf, sum = 0.0, count = 0.0;
   const double *value = F.values().data(), *error = F.error_bounds().data();
-  with_ridge_terms([&](const auto& term) {
   // Without branches, as in violation().
 #pragma omp simd reduction(min : up) reduction(max : low) reduction(+ : sum, count)
-    for (std::size_t v = 0; v < variables(); ++v) {
-      const std::size_t m = per == 1 ? v : v / 2;
-      const bool counts = lo[v] < hi[v] && group[v] == e;
-      const double G = value[m] - c[v] + term(v), in_doubt = doubt * error[m];
-      const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
-      up = std::min(up, may_rise ? G + in_doubt : kInf);
-      low = std::max(low, may_fall ? G - in_doubt : -kInf);
-      sum += may_rise && may_fall ? G : 0.0;
-      count += may_rise && may_fall ? 1.0 : 0.0;
-    }
-  });
+  for (std::size_t v = 0; v < variables(); ++v) {
+    const std::size_t m = per == 1 ? v : v / 2;
+    const bool counts = lo[v] < hi[v] && group[v] == e;
+    const double G = value[m] - c[v] + ridge_term(v), in_doubt = doubt * error[m];
+    const bool may_rise = counts && x[v] < hi[v], may_fall = counts && x[v] > lo[v];
+    up = std::min(up, may_rise ? G + in_doubt : kInf);
+    low = std::max(low, may_fall ? G - in_doubt : -kInf);
+    sum += may_rise && may_fall ? G : 0.0;
+    count += may_rise && may_fall ? 1.0 : 0.0;
+  }
   return {-up, -low, -sum / count};
 }
 
 void Head::balance_mu() {
   for (std::size_t e = 0; e < n_groups; ++e) {
     const Range range = optimal_mu(e);
-    const double low = range.low > -kInf ? range.low : range.high;
-    const double high = range.high < kInf ? range.high : range.low;
-    if (!std::isnan(range.inside))
-      mu[e] = range.inside;
-    else if (std::isfinite(low) && std::isfinite(high))
-      mu[e] = 0.5 * (low + high);
+    const double wanted = std::isnan(range.inside) ? range.middle() : range.inside;
+    if (std::isfinite(wanted)) mu[e] = wanted;
   }
 }
 

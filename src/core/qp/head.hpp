@@ -34,8 +34,7 @@ struct Problem {
   // per member
   std::vector<std::int64_t> slot;
   // per variable
-  std::vector<double> x, c, lo, hi;
-  std::vector<double> ridge;  // d; none if it is 0 for all
+  std::vector<double> x, c, lo, hi, ridge;  // the ridge is d
   std::vector<std::uint8_t> group;
   // per group
   PerGroup mu{}, target{};
@@ -99,17 +98,8 @@ struct Head : Problem {
   std::size_t variables() const { return x.size(); }
   std::size_t member_of(std::size_t v) const { return v >> (per - 1); }  // per is 1 or 2
   double diagonal(std::size_t v) const { return gram.diagonal(slot[member_of(v)]); }
-  double ridge_of(std::size_t v) const { return ridge.empty() ? 0.0 : ridge[v]; }
-  double ridge_term(std::size_t v) const { return ridge.empty() ? 0.0 : ridge[v] * x[v]; }
-  // For loops that a look at each variable whether there is a ridge would slow down.
-  template <typename Visit>  // visit(term), term(v) = d_v x_v
-  void with_ridge_terms(const Visit& visit) const {
-    if (ridge.empty())
-      visit([](std::size_t) { return 0.0; });
-    else
-      visit([this](std::size_t v) { return ridge[v] * x[v]; });
-  }
-  double curvature(std::size_t v) const { return diagonal(v) + ridge_of(v); }
+  double ridge_term(std::size_t v) const { return ridge[v] * x[v]; }
+  double curvature(std::size_t v) const { return diagonal(v) + ridge[v]; }
   double slope(std::size_t v) const { return F[member_of(v)] - c[v] + ridge_term(v); }
   double gradient(std::size_t v) const { return slope(v) + mu[group[v]]; }
   bool inside(std::size_t v) const { return lo[v] < x[v] && x[v] < hi[v]; }
@@ -149,6 +139,7 @@ struct Head : Problem {
   // Make a move at once: x is clipped, and what the targets then miss is given to the variables
   // with the most favourable gradients. False: there is no feasible x.
   bool jump(const Move& move);
+  void set_boxes(const Move& move);  // and the targets: x stays
   void set_ridge(std::size_t v, double value);
   Snapshot save(bool for_trials = false) const;
   void put(const Snapshot& copy);  // of the same members, where the factor is set right
@@ -156,7 +147,8 @@ struct Head : Problem {
   void sharpen();        // F in double precision where its error leaves open what is optimal
   void renew();          // F from scratch if it is worn, and the factor with it
   void forget_factor();  // factor and block will be built again
-  // Anew, of the variables inside their box, up to the first that depends on those before it.
+  // Anew, of the variables inside their box, up to the first that depends on those before it; where
+  // few have joined or left, they had better do so one by one.
   void build_factor();
   // Variables inside their box that the factor does not hold, and others that it holds.
   struct MarginChanges {
@@ -164,8 +156,6 @@ struct Head : Problem {
     std::size_t count() const { return joined.size() + left.size(); }
   };
   MarginChanges margin_changes() const;
-  // So few that it is cheaper to let them enter or leave one by one.
-  bool nearly_factored() const;
   bool factored() const { return margin_changes().count() == 0; }
 
   // Kernel row of a member against all members (in `buffer` unless it can be used in place).
@@ -190,6 +180,9 @@ struct Head : Problem {
   // asks for less.
   struct Range {
     double low, high, inside;  // NaN: nobody is inside
+    double middle() const {    // or its finite end, if one is infinite
+      return 0.5 * ((low > -kInf ? low : high) + (high < kInf ? high : low));
+    }
   };
   Range optimal_mu(std::size_t group, double doubt = 0.0) const;
   // mu from the margin variables' gradients; for a group without any, the middle of the interval

@@ -10,7 +10,10 @@
 namespace supple {
 
 void Head::build_factor() {
-  constexpr std::size_t kTogether = 32;
+  constexpr std::size_t kTogether = 32, kFew = 8, kShare = 64;
+  // To let one variable enter or leave costs two passes over the factor.
+  const std::size_t few = kFew + factor.size() / kShare;
+  if (factor.size() > 0 && margin_changes().count() <= few) return;
   std::vector<std::size_t> margin;
   for (std::size_t v = 0; v < variables(); ++v)
     if (inside(v)) margin.push_back(v);
@@ -40,12 +43,6 @@ Head::MarginChanges Head::margin_changes() const {
   return changes;
 }
 
-// A change costs two passes over the factor.
-bool Head::nearly_factored() const {
-  constexpr std::size_t kFew = 8, kShare = 64;
-  return factor.size() > 0 && margin_changes().count() <= kFew + factor.size() / kShare;
-}
-
 void Head::forget_factor() {
   factor.clear();
   gram.let_go(block);
@@ -66,7 +63,7 @@ bool Head::enter_margin(const std::vector<std::size_t>& entering) {
   std::vector<double> columns(own.size() * slots.size());
   gram.values(own, slots, columns.data());
   for (std::size_t k = 0; k < entering.size(); ++k)
-    columns[k * slots.size() + factor.size() + k] += ridge_of(entering[k]);
+    columns[k * slots.size() + factor.size() + k] += ridge[entering[k]];
   if (factor.size() == 0) {
     double sum = 0.0;
     for (std::size_t v : entering) sum += diagonal(v);
@@ -82,11 +79,11 @@ Head::Slide Head::slide(std::size_t v, double sense) {
   factor.dependence(weights);
   double slope = gradient(v), curvature = 0.0;
   if (sense == 0.0) {
-    curvature = ridge_of(v);
+    curvature = ridge[v];
     for (std::size_t i = 0; i < margin.size(); ++i) {
       const std::size_t u = margin[i];
       slope -= weights[i] * gradient(u);
-      curvature += weights[i] * weights[i] * ridge_of(u);
+      curvature += weights[i] * weights[i] * ridge[u];
     }
     sense = slope > 0.0 ? -1.0 : 1.0;
     if (x[v] <= lo[v]) sense = 1.0;
@@ -110,7 +107,7 @@ Head::Slide Head::slide(std::size_t v, double sense) {
   if (std::abs(slope) < step * curvature) {
     result.end = Slide::End::ridge;
     step = std::abs(slope) / curvature;
-  } else if (step == std::numeric_limits<double>::infinity()) {
+  } else if (step == kInf) {
     result.end = Slide::End::none;
     return result;
   }

@@ -1,17 +1,10 @@
 // How large the terms of a head are, and how far it is from its optimum.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "qp/head.hpp"
 
 namespace supple {
-
-namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-
-}  // namespace
 
 double Head::scale(const std::vector<double>& kx) const {
   if (n_groups == 1 || largest_c() > 0.0) return magnitude(kx);
@@ -48,10 +41,9 @@ double Head::largest_diagonal() const {
 
 double Head::rounding() const {
   double ridge_terms = 0.0;
-  for (std::size_t v = 0; v < ridge.size(); ++v)
-    ridge_terms = std::max(ridge_terms, std::abs(ridge[v] * x[v]));
-  return std::numeric_limits<double>::epsilon() *
-         (largest_c() + mass() * largest_diagonal() + ridge_terms);
+  for (std::size_t v = 0; v < variables(); ++v)
+    ridge_terms = std::max(ridge_terms, std::abs(ridge_term(v)));
+  return kEps * (largest_c() + mass() * largest_diagonal() + ridge_terms);
 }
 
 PerGroup Head::missing() const {
@@ -73,15 +65,13 @@ bool Head::balanced(double share) const {
 double Head::violation(const std::vector<double>& kx) const {
   // Without branches: which side a variable is on cannot be predicted.
   double below = 0.0, above = 0.0, extent = 0.0;
-  with_ridge_terms([&](const auto& term) {
-    for (std::size_t v = 0; v < variables(); ++v) {
-      const double g = kx[member_of(v)] - c[v] + term(v) + mu[group[v]];
-      const bool counts = lo[v] < hi[v];
-      below = std::max(below, counts && x[v] < hi[v] ? -g : 0.0);
-      above = std::max(above, counts && x[v] > lo[v] ? g : 0.0);
-      extent += counts ? g * 0.0 : 0.0;  // NaN as soon as one g is NaN or infinite
-    }
-  });
+  for (std::size_t v = 0; v < variables(); ++v) {
+    const double g = kx[member_of(v)] - c[v] + ridge_term(v) + mu[group[v]];
+    const bool counts = lo[v] < hi[v];
+    below = std::max(below, counts && x[v] < hi[v] ? -g : 0.0);
+    above = std::max(above, counts && x[v] > lo[v] ? g : 0.0);
+    extent += counts ? g * 0.0 : 0.0;  // NaN as soon as one g is NaN or infinite
+  }
   return extent == 0.0 ? std::max(below, above) : kInf;
 }
 

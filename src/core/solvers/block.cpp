@@ -5,7 +5,6 @@
 // stay.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -19,7 +18,6 @@ namespace supple {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::size_t kFewest = 64, kFresh = 128;  // members that join the working set at first
 constexpr double kShare = 0.1;                     // of the gap that the small QP may leave
 constexpr std::size_t kGrain = 1024;               // members that a thread takes at least

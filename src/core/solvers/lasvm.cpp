@@ -1,7 +1,6 @@
 #include "solvers/lasvm.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "linalg/watch.hpp"
 #include "solvers/pair_step.hpp"
@@ -10,8 +9,6 @@
 namespace supple {
 
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // The extremes of G = F - c: the member that would rise most, and the one that would fall most.
 struct Sides {
@@ -144,13 +141,9 @@ std::vector<Lasvm::Record> Lasvm::settle() {
   for (std::size_t k = 0; k < machines_.size(); ++k) {
     const Machine& machine = machines_[k];
     if (!machine.visited) continue;
-    const Sides e = extremes(machine.head);
-    double& mu = machine.head.mu[0];
-    if (e.up.index >= 0 && e.down.index >= 0)
-      mu = 0.5 * (e.down.value - e.up.value);
-    else if (e.up.index >= 0 || e.down.index >= 0)
-      mu = e.up.index >= 0 ? -e.up.value : e.down.value;
-    records.push_back({k, machine.steps, std::max(0.0, gap(e))});
+    const Head::Range range = machine.head.optimal_mu(0);
+    if (std::isfinite(range.middle())) machine.head.mu[0] = range.middle();
+    records.push_back({k, machine.steps, std::max(0.0, range.low - range.high)});
   }
   return records;
 }

@@ -19,8 +19,7 @@ namespace supple {
 inline double step_pair(double slope, double curvature, double& x_i, double hi_i, double& x_j,
                         double lo_j) {
   const double room_i = hi_i - x_i, room_j = x_j - lo_j;
-  const double wanted =
-      curvature <= 0.0 ? std::numeric_limits<double>::infinity() : slope / curvature;
+  const double wanted = curvature <= 0.0 ? kInf : slope / curvature;
   const double delta = std::min({wanted, room_i, room_j});
   if (!(delta > 0.0)) return 0.0;  // also if the kernel values have overflowed
   x_i = delta == room_i ? hi_i : x_i + delta;
@@ -51,14 +50,14 @@ class PairSteps {
 
  private:
   using Values = std::vector<T, OnCacheLine<T>>;
-  static constexpr T kInf = std::numeric_limits<T>::infinity();
+  static constexpr T kNever = std::numeric_limits<T>::infinity();
   struct Variable {  // all that a step asks for, side by side
     std::size_t of_head, group;
     double x, lo, hi, ridge;
   };
   struct Extremes {  // of a group: the variable with the smallest G that may rise, and the values
     std::ptrdiff_t rising = -1;
-    T up = kInf, low = -kInf;
+    T up = kNever, low = -kNever;
   };
   void set_bars(std::size_t at);
   void scan(T delta, const T* row_i, const T* row_j);
@@ -85,12 +84,12 @@ void PairSteps<T>::start(std::size_t columns, double unit, const Member& member,
   variables_.resize(size);
   G_.resize(size);
   diagonal_.resize(size);
-  bar_up_.assign(h.n_groups * size, kInf);
-  bar_low_.assign(h.n_groups * size, -kInf);
+  bar_up_.assign(h.n_groups * size, kNever);
+  bar_low_.assign(h.n_groups * size, -kNever);
   for (std::size_t j = 0, at = 0; j < h.per; ++j)
     for (std::size_t column = 0; column < columns; ++column, ++at) {
       const std::size_t v = member(column) * h.per + j;
-      variables_[at] = {v, h.group[v], h.x[v], h.lo[v], h.hi[v], h.ridge_of(v)};
+      variables_[at] = {v, h.group[v], h.x[v], h.lo[v], h.hi[v], h.ridge[v]};
       G_[at] = static_cast<T>(slope(column, v) / unit);
       diagonal_[at] = static_cast<T>(h.curvature(v));
       set_bars(at);
@@ -101,8 +100,8 @@ void PairSteps<T>::start(std::size_t columns, double unit, const Member& member,
 template <typename T>
 void PairSteps<T>::set_bars(std::size_t at) {
   const Variable& own = variables_[at];
-  bar_up_[bar(own.group, at)] = own.x < own.hi ? T(0) : kInf;
-  bar_low_[bar(own.group, at)] = own.x > own.lo ? T(0) : -kInf;
+  bar_up_[bar(own.group, at)] = own.x < own.hi ? T(0) : kNever;
+  bar_low_[bar(own.group, at)] = own.x > own.lo ? T(0) : -kNever;
 }
 
 // G follows a step of length delta, and the extremes are found on the way.

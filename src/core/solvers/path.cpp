@@ -9,9 +9,6 @@ namespace supple {
 
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kEps = std::numeric_limits<double>::epsilon();
-
 // The side of a variable whose bounds become these. An empty box that opens is left on the side
 // where the gradient holds the variable.
 Side side_of(const Head& h, std::size_t v, double lo1, double hi1) {
@@ -45,7 +42,7 @@ bool set_ridges(Head& h, const Move& move) {
     if (h.x[v] == 0.0)
       h.set_ridge(v, move.ridge[k]);
     else
-      all = all && h.ridge_of(v) == move.ridge[k];
+      all = all && h.ridge[v] == move.ridge[k];
   }
   return all;
 }
@@ -82,7 +79,7 @@ void Path::set_off() {
     const auto way = [&](double& from, double to) {
       if (from == to) return 0.0;
       if (std::isinf(from)) from = std::copysign(2.0 * h.x[v] + (h.x[v] == 0.0), from);
-      const double far = 2.0 * (std::abs(h.gradient(v)) + std::abs(h.c[v])) / h.ridge_of(v);
+      const double far = 2.0 * (std::abs(h.gradient(v)) + std::abs(h.c[v])) / h.ridge[v];
       return (std::isinf(to) ? std::copysign(far, to) : to) - from;
     };
     dlo[v] = way(h.lo[v], end.lo[k]);
@@ -123,7 +120,7 @@ void Path::rates(const std::vector<double>& way) {
                       dx_block.size(), dF.data());
   for (std::size_t k = 0; k < rate.size(); ++k) {
     const std::size_t v = awake_variable(k);
-    rate[k] = dF[h.member_of(k)] + dmu[h.group[v]] + h.ridge_of(v) * way[v];
+    rate[k] = dF[h.member_of(k)] + dmu[h.group[v]] + h.ridge[v] * way[v];
   }
 }
 
@@ -158,11 +155,8 @@ void Path::move(double dt) {
 
 // Boxes and targets take their exact final values; margin variables that end on a bound leave.
 void Path::finish() {
-  h.target = end.target;
-  for (std::size_t k = 0; k < end.variables.size(); ++k) {
-    const std::size_t v = end.variables[k];
-    h.lo[v] = end.lo[k];
-    h.hi[v] = end.hi[k];
+  h.set_boxes(end);
+  for (std::size_t v : end.variables) {
     const double bound = side[v] == Side::upper ? h.hi[v] : h.lo[v];
     if (side[v] != Side::margin && std::isfinite(bound)) h.x[v] = bound;
   }
@@ -223,13 +217,6 @@ PathResult Path::run() {
 
 namespace {
 
-void set_boxes(Head& h, const Move& move) {
-  for (std::size_t k = 0; k < move.variables.size(); ++k) {
-    h.lo[move.variables[k]] = move.lo[k];
-    h.hi[move.variables[k]] = move.hi[k];
-  }
-}
-
 PathResult follow(Head& head, const Move& move, bool may_walk) {
   constexpr double kNear = 1.0, kFar = 4.0;
   if (const PathResult leapt = Path(head, move, kNear).leap(); leapt.finished) return leapt;
@@ -263,7 +250,7 @@ PathResult follow_path(Head& head, const Move& move) {
   head.F.sharpen(opening);
   const bool same_ridge = set_ridges(head, move);
   if (same_ridge && only_idle_bounds(head, move)) {
-    set_boxes(head, move);
+    head.set_boxes(move);
     for (std::size_t e = 0; e < head.n_groups; ++e)
       if (!head.factor.has_group(e)) {  // its interval may have changed
         head.sharpen();
@@ -279,7 +266,7 @@ PathResult follow_path(Head& head, const Move& move) {
     const Move late = shut_violators(head);
     if (late.variables.empty()) break;
     const PathResult more = follow(head, late, true);
-    set_boxes(head, late);  // also where it has stopped half-way
+    head.set_boxes(late);  // also where it has stopped half-way
     result = {more.finished, result.breakpoints + more.breakpoints};
   }
   return result;

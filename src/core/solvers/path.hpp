@@ -5,7 +5,6 @@
 // ends, a change of nu moves the target.
 #pragma once
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "qp/head.hpp"
@@ -15,7 +14,7 @@ namespace supple {
 enum class Side : std::uint8_t { lower, upper, margin, frozen };
 
 struct Event {
-  double dt = std::numeric_limits<double>::infinity();
+  double dt = kInf;
   std::size_t variable = 0;
   Side to = Side::frozen;
   double rate = 0.0;  // among simultaneous events the fastest is taken

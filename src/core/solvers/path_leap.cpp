@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solvers/path.hpp"
 #include "linalg/watch.hpp"
+#include "solvers/path.hpp"
 
 namespace supple {
 
@@ -62,17 +62,15 @@ PathResult Path::leap() {
 // returned.
 std::vector<std::size_t> Path::open_boxes() {
   std::vector<std::size_t> entering;
-  h.target = end.target;
+  h.set_boxes(end);
   for (std::size_t k = 0; k < end.variables.size(); ++k) {
     const std::size_t v = end.variables[k];
-    const bool opens = h.fixed(v);
-    const double bound = side[v] == Side::upper ? end.hi[k] : end.lo[k];
-    h.lo[v] = end.lo[k];
-    h.hi[v] = end.hi[k];
+    const bool opens = start.problem.lo[v] == start.problem.hi[v];
+    const double bound = side[v] == Side::upper ? h.hi[v] : h.lo[v];
     if (side[v] == Side::margin) {
-      if (h.inside(v) && !end.ridge.empty() && h.ridge_of(v) != end.ridge[k]) {
+      if (h.inside(v) && !end.ridge.empty() && h.ridge[v] != end.ridge[k]) {
         h.leave_margin(v);
-        awake_gradient(v) += (end.ridge[k] - h.ridge_of(v)) * h.x[v];
+        awake_gradient(v) += (end.ridge[k] - h.ridge[v]) * h.x[v];
         h.set_ridge(v, end.ridge[k]);
         entering.push_back(v);
       }

@@ -7,7 +7,6 @@
 namespace supple {
 
 namespace {
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr std::uint64_t kLookEvery = 16;  // paths
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "linalg/watch.hpp"
@@ -108,10 +107,10 @@ std::vector<Polish::Violator> Polish::violators(bool all) const {
 // violate no more when it has been solved for. Till then all of them have the same gradient.
 // Another example with that gradient enters a round later.
 void Polish::pass_over_copies(std::vector<Violator>& found) const {
-  if (!h.ridge.empty()) return;  // each copy has an x of its own
   const double rounding = 4.0 * h.rounding();
   const auto same = [&](const Violator& a, const Violator& b) {
-    return a.size > kClear * rounding && a.size - b.size <= rounding;
+    // With a ridge each copy has an x of its own.
+    return h.ridge[a.variable] == 0.0 && a.size > kClear * rounding && a.size - b.size <= rounding;
   };
   found.erase(std::unique(found.begin(), found.end(), same), found.end());
 }
@@ -210,7 +209,7 @@ PolishResult Polish::run(std::int64_t max_rounds) {
   worst_ = h.violation(h.F.values());
   h.drop_edges();
   for (std::size_t v : h.margin_changes().joined) admit(v);
-  double best = std::numeric_limits<double>::infinity();
+  double best = kInf;
   bool finished = false;
   std::int64_t round = 0;
   int idle = 0;  // rounds since the violations fell markedly

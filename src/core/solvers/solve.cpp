@@ -48,16 +48,11 @@ Quality quality(Head& h) {
           a.violation <= std::max(kAccepted * a.scale, kRoundings * a.rounding)};
 }
 
-// Factor the margin system anew when many variables joined or left it.
-void factor_margin(Head& h) {
-  if (!h.nearly_factored()) h.build_factor();
-}
-
 // Make the state exact, to rounding if possible, and never worse than it was.
 void make_exact(Head& h) {
   const Audit before = h.audit();
   const Snapshot state = h.save();
-  factor_margin(h);
+  h.build_factor();
   const double floor = kRoundings * before.rounding;
   polish(h, std::min(4.0 * before.rounding, 1e-10 * before.scale), floor, Pace::several,
          static_cast<std::int64_t>(100 + h.members() / 10));
@@ -272,7 +267,7 @@ bool Solver::descend(double tol, std::int64_t limit, bool first) {
 // Let violators of more than `tol` join the margin set one after the other, from any x.
 bool Solver::admit_singly(std::int64_t limit) {
   if (h.F.largest_error() > 0.0) h.F.refresh();
-  factor_margin(h);
+  h.build_factor();
   const double tolerance = s.tol * std::min(1.0, h.audit().scale);
   const PolishResult found = polish(h, tolerance, tolerance, Pace::one, limit);
   if (s.simple) r.iterations += found.rounds;

@@ -51,8 +51,7 @@ def audit(core: Head, gram: Gram, kernel: Kernel) -> Audit:
         return Audit(math.inf, math.inf)
     per = len(x) // len(F)
     shift = np.asarray(core.mu)[core.group] - core.c
-    if len(core.ridge):
-        shift += core.ridge * x
+    shift += core.ridge * x
     may_rise, may_fall = (lo < hi) & (x < hi), (lo < hi) & (x > lo)
 
     def violations(kx: np.ndarray, members: np.ndarray) -> np.ndarray:

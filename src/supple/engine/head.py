@@ -383,5 +383,5 @@ class HeadReader:
     def dual_objective(self) -> float:
         """Return c'x - 1/2 x'(K + D)x, from scratch."""
         core = self._head.core
-        x, ridge = core.x, core.ridge if len(core.ridge) else 0.0
+        x, ridge = core.x, core.ridge
         return float(x @ (core.c - 0.5 * (core.expansion().repeat(self._problem.per) + ridge * x)))
