@@ -321,7 +321,7 @@ class Engine:
         examples: Examples,
         problem: Problem,
     ) -> dict[Key, SolveResult]:
-        """Bring all new heads to their first optimum in one call, or none if one has to wait."""
+        """Bring all new heads to their first optimum, or none if one has to wait."""
         if not self.state.settings.can_batch_start:
             return {}
         with Interruptible(), self.run.progress or SILENCE:
